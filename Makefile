@@ -1,0 +1,38 @@
+# Everything a developer does. `make demo` and `make test` need nothing but a Rust toolchain, Node and Python.
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check format reference soak bench clean
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+build: ## Build the release binaries
+	cargo build --release --locked -p fullbench-cli -p fullbench-simllm
+
+demo: build ## Build, and run the quickstart with simulated models
+	@scripts/demo
+
+test: ## Install what the tests need, and run them all
+	@scripts/test
+
+check: ## Formatting, lints, docs, generated reference pages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	cargo run --locked -q -p fullbench-cli -- reference --check
+
+format: ## Format the code
+	cargo fmt --all
+
+reference: ## Write the generated reference pages and the schema
+	cargo run -q -p fullbench-cli -- reference
+
+soak: ## Long runs: many kills, many generated inputs
+	FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture
+	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-engine
+
+bench: build ## Measure speed and memory, side by side with peers; see bench/RESULTS.md
+	bench/run
+
+clean: ## Remove what was built
+	cargo clean

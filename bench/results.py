@@ -1,0 +1,51 @@
+"""The page of results, written from the measurements alone."""
+
+from harness import Measurement
+
+MARKS = {True: "met", False: "**MISSED**", None: "–"}
+
+
+def page(measurements: list[Measurement], conditions: list[tuple[str, str]]) -> str:
+    """Markdown: table, details, conditions, how to repeat."""
+    lines = [
+        "# Results",
+        "",
+        "Written by `bench/run`; every number is measured, none is typed. Rates are units over the wall time of the",
+        "whole process, from its start to its end; of several runs the median counts.",
+        "",
+        "| what | target | measured | ratio | |",
+        "|---|---|---|---:|---|",
+    ]
+    for measurement in measurements:
+        ratio = "–" if measurement.ratio is None else f"{measurement.ratio:.2f}×"
+        cells = [measurement.what, measurement.target, measurement.measured, ratio, MARKS[measurement.met]]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += [
+        "",
+        "A ratio above 1 is better than the target; beside a peer it is Fullbench's units/s over the peer's.",
+        "",
+        "## Details",
+        *(f"- **{measurement.name}**: {one_line(measurement.detail)}" for measurement in measurements),
+        "",
+        "## Conditions",
+        *(f"- {name}: {value}" for name, value in conditions),
+        "",
+        "`simllm`, the simulated provider, runs in a process of its own on the same machine. Fullbench keeps every",
+        "record and its response cache on disk in a fresh folder; the peers keep their own logs and have their caches",
+        "off. Each unit has a prompt of its own, and the simulator's counters must agree that each was asked once.",
+        "",
+        "## How to repeat",
+        "```sh",
+        "make bench                       # builds, measures everything, writes this page",
+        "bench/run --quick                # small sizes, prints only",
+        "bench/run --only latency resume  # some measurements, prints only",
+        "```",
+        "The peers are installed once into `${XDG_CACHE_HOME:-~/.cache}/fullbench-bench`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def one_line(text: str) -> str:
+    """Newlines would end the list item."""
+    return " ".join(text.split())

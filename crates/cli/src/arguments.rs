@@ -1,0 +1,270 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Evaluate language models: run them on test cases, score the answers, and know how sure you are.
+///
+/// Start with `fullbench init`, then `fullbench run`. Everything a run did is kept in ./.fullbench, so that it can
+/// be resumed, shown and compared. Exit codes: 0 fine, 1 a gate failed, 2 the input is wrong, 3 the run is incomplete.
+#[derive(Debug, Parser)]
+#[command(name = "fullbench", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// The folder with runs, data and cache [default: ./.fullbench, or the one above that has it]
+    #[arg(long, global = true, env = "FULLBENCH_HOME", value_name = "FOLDER")]
+    pub(crate) home: Option<PathBuf>,
+
+    /// Say more on stderr; twice for debugging
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a working example evaluation into a folder
+    Init(InitArguments),
+    /// Run an evaluation file
+    Run(RunArguments),
+    /// Go on with a run: open units, and those that failed
+    Resume(ResumeArguments),
+    /// Say what a run would take, before anything is spent
+    Estimate(EstimateArguments),
+    /// List runs, newest first
+    List(ListArguments),
+    /// Show a run's numbers, or one of its cases
+    Show(ShowArguments),
+    /// Compare two runs case by case: fixed, broken, same
+    Diff(DiffArguments),
+    /// Write every result of a run to stdout
+    Export(ExportArguments),
+    /// Print the JSON Schema of the evaluation file
+    Schema,
+    /// Check keys, providers, disk and versions
+    Doctor(DoctorArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+    /// Write the reference pages and the schema file
+    #[command(hide = true)]
+    Reference(ReferenceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The folder, made if missing
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The evaluation file
+    #[arg(default_value = "fullbench.yaml")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) control: ControlArguments,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The run: its id, some letters of it, its name, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+
+    #[command(flatten)]
+    pub(crate) control: ControlArguments,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ControlArguments {
+    /// Neither read nor write the response cache
+    #[arg(long, conflicts_with = "cache_only")]
+    pub(crate) no_cache: bool,
+
+    /// Answer from the response cache alone and call no provider
+    #[arg(long)]
+    pub(crate) cache_only: bool,
+
+    /// What the run may spend in all, in dollars; replaces the file's budget
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) budget: Option<f64>,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// How the numbers are printed
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub(crate) output: Format,
+
+    /// Also write a self-contained HTML report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Results in the HTML report at most; those that failed come first
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    pub(crate) html_cases: u64,
+
+    /// Also give the numbers for each value of a field, for example `category`
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) by: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EstimateArguments {
+    /// The evaluation file
+    #[arg(default_value = "fullbench.yaml")]
+    pub(crate) file: PathBuf,
+
+    /// How the numbers are printed
+    #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
+    pub(crate) output: PlainFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// How many runs at most
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub(crate) limit: u64,
+
+    /// How the list is printed
+    #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
+    pub(crate) output: PlainFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// The run: its id, some letters of it, its name, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+
+    /// Show everything about one case instead
+    #[arg(long, value_name = "KEY")]
+    pub(crate) case: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The run before
+    pub(crate) before: String,
+
+    /// The run after
+    #[arg(default_value = "latest")]
+    pub(crate) after: String,
+
+    /// Changed cases shown in the table at most
+    #[arg(long, default_value_t = 50)]
+    pub(crate) cases: usize,
+
+    /// How the comparison is printed
+    #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
+    pub(crate) output: PlainFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The run: its id, some letters of it, its name, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+
+    /// The format
+    #[arg(short, long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    pub(crate) output: ExportFormat,
+
+    /// Also the providers' raw replies (jsonl and json)
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// An evaluation file whose models are checked too
+    pub(crate) file: Option<PathBuf>,
+
+    /// Connect to nothing
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// How the findings are printed
+    #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
+    pub(crate) output: PlainFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// The root of the repository
+    #[arg(default_value = ".")]
+    pub(crate) root: PathBuf,
+
+    /// Only check that the files are up to date
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// How a run's numbers are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned tables for people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON object for each model and scorer, a line each
+    Jsonl,
+    /// One row for each model and scorer
+    Csv,
+    /// Tables in Markdown
+    Markdown,
+    /// JUnit XML with a test for each unit and each gate
+    Junit,
+    /// GitHub Actions annotations, and a job summary where GITHUB_STEP_SUMMARY is set
+    Github,
+}
+
+/// A table for people, or JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlainFormat {
+    /// Aligned tables for people
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// How results are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object a line
+    Jsonl,
+    /// One JSON list
+    Json,
+    /// One row for each unit, a column for each scorer
+    Csv,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(amount),
+        _ => Err("give dollars, for example 5.00".to_owned()),
+    }
+}

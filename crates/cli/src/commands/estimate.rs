@@ -1,0 +1,72 @@
+//! `fullbench estimate`.
+
+use std::path::Path;
+
+use fullbench_engine::{Estimate, estimate, load_evaluation};
+
+use crate::arguments::{EstimateArguments, PlainFormat};
+use crate::failure::{CliError, Exit};
+use crate::progress::{duration, write_line};
+use crate::{home, output};
+
+/// Says what a run would take.
+pub(crate) async fn run(arguments: &EstimateArguments, home: &Path) -> Result<Exit, CliError> {
+    let evaluation = load_evaluation(&arguments.file)?;
+    let store = home::open(home).await?;
+    let estimate = estimate(evaluation, &store).await?;
+    match arguments.output {
+        PlainFormat::Json => output::print_json(&estimate)?,
+        PlainFormat::Table => print_table(&estimate)?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn print_table(estimate: &Estimate) -> Result<(), CliError> {
+    let mut table =
+        output::table(&["model", "calls", "input tokens", "output tokens", "cost", "time"]);
+    for model in &estimate.models {
+        table.add_row(vec![
+            model.model.clone(),
+            model.calls.to_string(),
+            range(model.input_tokens),
+            range(model.output_tokens),
+            dollars(model.usd),
+            times(model.seconds),
+        ]);
+    }
+    output::print_text(&format!("{table}\n"))?;
+    let Estimate { cases, units, .. } = estimate;
+    let text = format!(
+        "{cases} cases, {units} units: {} in {}\n",
+        dollars(estimate.usd),
+        times(estimate.seconds)
+    );
+    output::print_text(&text)?;
+    for assumption in &estimate.assumptions {
+        write_line(&format!("assumed: {assumption}"));
+    }
+    Ok(())
+}
+
+fn range((from, to): (u64, u64)) -> String {
+    if from == to { from.to_string() } else { format!("{from} – {to}") }
+}
+
+fn dollars(usd: Option<(f64, f64)>) -> String {
+    match usd {
+        None => "no price known".to_owned(),
+        Some((_, 0.0)) => "$0.00".to_owned(),
+        Some((from, to)) => {
+            let shown = |usd| fullbench_types::NanoDollars::from_dollars(usd).to_string();
+            format!("{} – {}", shown(from), shown(to))
+        }
+    }
+}
+
+fn times((from, to): (f64, f64)) -> String {
+    if to < 1.0 {
+        "under 1s".to_owned()
+    } else {
+        format!("{} – {}", duration(from), duration(to))
+    }
+}

@@ -1,0 +1,14 @@
+//! The verbs, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod diff;
+pub(crate) mod doctor;
+pub(crate) mod estimate;
+pub(crate) mod export;
+pub(crate) mod init;
+pub(crate) mod list;
+pub(crate) mod reference;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod schema;
+pub(crate) mod show;

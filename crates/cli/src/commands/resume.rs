@@ -1,0 +1,19 @@
+//! `fullbench resume`.
+
+use std::path::Path;
+
+use fullbench_engine::prepare_resume;
+
+use super::run::{carry_out, check_html};
+use crate::arguments::ResumeArguments;
+use crate::failure::{CliError, Exit};
+use crate::home;
+
+/// Goes on with a run.
+pub(crate) async fn run(arguments: &ResumeArguments, home: &Path) -> Result<Exit, CliError> {
+    check_html(&arguments.report)?;
+    let store = home::open_existing(home).await?;
+    let record = store.find_run(&arguments.run).await?;
+    let prepared = prepare_resume(record, &store, !arguments.control.cache_only).await?;
+    carry_out(prepared, &arguments.control, &arguments.report).await
+}

@@ -1,0 +1,139 @@
+//! `fullbench run`.
+
+use std::path::Path;
+
+use fullbench_engine::{
+    PreparedRun, RunControl, RunEnd, RunReport, execute, load_evaluation, prepare_new, summarize,
+};
+use fullbench_llm::CacheMode;
+use fullbench_types::NanoDollars;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{ControlArguments, ReportArguments, RunArguments};
+use crate::failure::{CliError, Exit};
+use crate::progress::{Display, write_line};
+use crate::{home, output, report};
+
+/// Runs an evaluation file.
+pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, CliError> {
+    let evaluation = load_evaluation(&arguments.file)?;
+    check_html(&arguments.report)?;
+    let store = home::open(home).await?;
+    let needs_keys = !arguments.control.cache_only;
+    let prepared = prepare_new(evaluation, &store, needs_keys, env!("CARGO_PKG_VERSION")).await?;
+    carry_out(prepared, &arguments.control, &arguments.report).await
+}
+
+/// Executes a prepared run, prints its report and decides the exit code.
+pub(crate) async fn carry_out(
+    prepared: PreparedRun,
+    control: &ControlArguments,
+    reporting: &ReportArguments,
+) -> Result<Exit, CliError> {
+    if let Some(by) = &reporting.by {
+        output::check_field(by, &prepared.dataset)?;
+    }
+    let id = prepared.record.id;
+    let units = prepared.plan.units();
+    if !control.quiet {
+        write_line(&format!("run {id} · {} · {units} units", prepared.spec.name));
+    }
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone()));
+    let settings = RunControl {
+        stop,
+        cache_mode: cache_mode(control),
+        budget: control.budget.map(NanoDollars::from_dollars),
+    };
+    let mut display = None;
+    let quiet = control.quiet;
+    let ended = execute(prepared, settings, |progress| {
+        if !quiet {
+            display = Some(Display::start(progress));
+        }
+    })
+    .await;
+    if let Some(display) = display {
+        display.end();
+    }
+    let RunEnd { record, store, failed, open } = ended?;
+    let report = summarize(&store, &record, reporting.by.as_deref()).await?;
+    output::print(&report, reporting.output, &store, &record).await?;
+    if let Some(path) = &reporting.html {
+        report::write_html(path, &report, &store, &record, reporting.html_cases).await?;
+        write_line(&format!("report: {}", path.display()));
+    }
+    for note in &record.notes {
+        write_line(&format!("note: {note}"));
+    }
+    if failed > 0 {
+        write_line(&format!(
+            "note: {failed} units have no answer; `fullbench resume {id}` tries them again"
+        ));
+    }
+    Ok(exit(&report, failed, open))
+}
+
+/// 3 while units are open; else 1 when a gate fails; else 3 when units failed and no gate says how many may.
+fn exit(report: &RunReport, failed: u64, open: u64) -> Exit {
+    let failed_gates: Vec<_> = report.gates.iter().filter(|gate| !gate.passed).collect();
+    for gate in &failed_gates {
+        write_line(&format!("gate failed: {} · {} · {}", gate.expression, gate.model, gate.detail));
+    }
+    let tolerates = report.gates.iter().any(|gate| {
+        ["unscored.", "answered.", "units."].iter().any(|name| gate.expression.contains(name))
+    });
+    if open > 0 {
+        Exit::Incomplete
+    } else if !failed_gates.is_empty() {
+        Exit::GateFailed
+    } else if failed > 0 && !tolerates {
+        Exit::Incomplete
+    } else {
+        Exit::Fine
+    }
+}
+
+fn cache_mode(control: &ControlArguments) -> CacheMode {
+    match (control.no_cache, control.cache_only) {
+        (true, _) => CacheMode::Off,
+        (_, true) => CacheMode::Only,
+        _ => CacheMode::Use,
+    }
+}
+
+/// Refuses a report path that cannot be written before anything is spent.
+pub(crate) fn check_html(reporting: &ReportArguments) -> Result<(), CliError> {
+    let Some(path) = &reporting.html else { return Ok(()) };
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() || !folder.is_dir() {
+        let message = format!("the report cannot be written to {}", path.display());
+        return Err(CliError::input(
+            message,
+            Some("name a file in a folder that exists".to_owned()),
+        ));
+    }
+    Ok(())
+}
+
+/// The first Ctrl-C lets calls in flight finish; the second ends the program at once. Both can be resumed.
+async fn stop_on_signal(stop: CancellationToken) {
+    next_signal().await;
+    write_line("stopping: calls in flight finish and are kept; Ctrl-C again ends at once");
+    stop.cancel();
+    next_signal().await;
+    std::process::exit(Exit::Incomplete as i32);
+}
+
+async fn next_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,70 @@
+//! The `fullbench` binary: one file per verb in `commands`, what it prints in `output`.
+//!
+//! stdout carries data only; everything else goes to stderr.
+
+mod arguments;
+mod commands;
+mod failure;
+mod home;
+mod output;
+mod progress;
+mod reference;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::{CliError, Exit};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    start_logging(arguments.verbose);
+    let exit = match run(arguments) {
+        Ok(exit) => exit,
+        Err(error) => {
+            error.print();
+            error.exit()
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn run(arguments: Arguments) -> Result<Exit, CliError> {
+    let home = home::folder(arguments.home);
+    match arguments.command {
+        Command::Init(init) => commands::init::run(&init),
+        Command::Schema => commands::schema::run(),
+        Command::Completions(completions) => commands::completions::run(&completions),
+        Command::Reference(reference) => commands::reference::run(&reference),
+        Command::Run(run) => block_on(commands::run::run(&run, &home)),
+        Command::Resume(resume) => block_on(commands::resume::run(&resume, &home)),
+        Command::Estimate(estimate) => block_on(commands::estimate::run(&estimate, &home)),
+        Command::List(list) => block_on(commands::list::run(&list, &home)),
+        Command::Show(show) => block_on(commands::show::run(&show, &home)),
+        Command::Diff(diff) => block_on(commands::diff::run(&diff, &home)),
+        Command::Export(export) => block_on(commands::export::run(&export, &home)),
+        Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home)),
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime
+        .map_err(|error| CliError::internal(format!("the runtime cannot start: {error}")))?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result
+}
+
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("FULLBENCH_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(format!("off,fullbench={level}")));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -1,0 +1,88 @@
+//! What goes to stdout: the numbers of a run in several formats.
+
+mod github;
+mod junit;
+mod markdown;
+pub(crate) mod results;
+mod summary;
+
+use std::io::Write;
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use fullbench_engine::RunReport;
+use fullbench_store::{DatasetVersion, RunRecord, ScopedStore};
+use serde::Serialize;
+
+use crate::arguments::Format;
+use crate::failure::CliError;
+
+/// Prints a report in a format.
+pub(crate) async fn print(
+    report: &RunReport,
+    format: Format,
+    store: &ScopedStore,
+    run: &RunRecord,
+) -> Result<(), CliError> {
+    match format {
+        Format::Table => print_text(&summary::tables(report)),
+        Format::Json => print_json(report),
+        Format::Jsonl => summary::print_lines(report),
+        Format::Csv => summary::print_csv(report),
+        Format::Markdown => print_text(&markdown::document(report)),
+        Format::Junit => junit::print(report, store, run).await,
+        Format::Github => github::print(report),
+    }
+}
+
+/// Columns without lines, a rule under the header and one at the end.
+const STYLE: TableStyle = TableStyle::new()
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill(' ').junction(' '));
+
+/// A table in the house style.
+pub(crate) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.to_vec());
+    table
+}
+
+/// Text on stdout.
+pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
+/// A JSON document on stdout.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let mut stdout = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut stdout, value)?;
+    writeln!(stdout)?;
+    Ok(())
+}
+
+/// The beginning of a text that must fit a column.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let line: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .take(width + 1)
+        .collect();
+    if line.chars().count() <= width {
+        return line;
+    }
+    let kept: String = line.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Refuses a grouping field that no case has, before anything is spent.
+pub(crate) fn check_field(by: &str, dataset: &DatasetVersion) -> Result<(), CliError> {
+    let first = by.split('.').next().unwrap_or(by);
+    if dataset.fields.iter().any(|field| field == by || field == first) {
+        return Ok(());
+    }
+    let fields: Vec<String> = dataset.fields.iter().map(|field| format!("`{field}`")).collect();
+    let hint = format!("the data has {}", fields.join(", "));
+    Err(CliError::input(format!("--by: no case has the field `{by}`"), Some(hint)))
+}

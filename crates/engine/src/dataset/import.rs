@@ -1,0 +1,396 @@
+//! Freezes the cases of an evaluation into a dataset version, refusing bad rows.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use fullbench_llm::Provider;
+use fullbench_store::{DatasetVersion, DatasetWriter, FieldMapping, ScopedStore};
+use fullbench_types::{ContentHash, lookup, text_of};
+use serde_json::{Map, Value};
+
+use super::rows::{Row, RowSink, kind};
+use super::{delimited, json, lines, parquet};
+use crate::prompt::{PromptTemplates, conversation};
+use crate::spec::{DatasetMap, LoadedEvaluation, did_you_mean, unreadable_file};
+use crate::{EngineError, InputProblem};
+
+/// Changes when the same file would be frozen differently.
+const FORMAT_VERSION: &[u8] = b"dataset/1";
+
+/// Reads the cases of an evaluation, checks every row, and freezes them into blocks. The same unchanged
+/// source is frozen once. Also completes the spec's field mapping.
+pub async fn import_dataset(
+    evaluation: &mut LoadedEvaluation,
+    store: &ScopedStore,
+) -> Result<DatasetVersion, EngineError> {
+    let source_hash = source_hash(evaluation)?;
+    if let Some(version) = store.dataset_of_source(&source_hash).await? {
+        evaluation.spec.mapping = version.mapping.clone();
+        return Ok(DatasetVersion { source: evaluation.spec.dataset.clone(), ..version });
+    }
+    let mut import = Import::new(evaluation, DatasetWriter::new(store.objects().clone()));
+    read_rows(evaluation, &mut |row| import.take(row))?;
+    let version = import.finish()?;
+    store.save_dataset(&version, &source_hash).await?;
+    evaluation.spec.mapping = version.mapping.clone();
+    Ok(version)
+}
+
+/// Hash of everything the frozen version depends on.
+fn source_hash(evaluation: &LoadedEvaluation) -> Result<ContentHash, EngineError> {
+    let file = &evaluation.file;
+    let content = match evaluation.dataset_file() {
+        Some((_, path)) => {
+            hash_file(&path).map_err(|problem| dataset_problem(evaluation, problem))?
+        }
+        None => ContentHash::of(
+            Value::from(file.cases.clone().unwrap_or_default()).to_string().as_bytes(),
+        ),
+    };
+    let recorded: Vec<_> = evaluation
+        .spec
+        .models
+        .iter()
+        .filter(|model| model.provider == Provider::Recorded)
+        .collect();
+    let reading = serde_json::json!({
+        "dataset": file.dataset.as_ref().map(|dataset| (&dataset.0.path, &dataset.0.format, &dataset.0.columns)),
+        "mapping": (&file.id, &file.input, &file.reference),
+        "prompt": evaluation.spec.prompt,
+        "recorded": recorded.iter().map(|model| &model.field).collect::<Vec<_>>(),
+    });
+    Ok(ContentHash::of_parts(&[FORMAT_VERSION, &content.0, reading.to_string().as_bytes()]))
+}
+
+fn hash_file(path: &Path) -> Result<ContentHash, InputProblem> {
+    let mut hasher = blake3::Hasher::new();
+    let mut file = File::open(path).map_err(|error| unreadable_file(&error))?;
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let read = file.read(&mut buffer).map_err(|error| unreadable_file(&error))?;
+        if read == 0 {
+            return Ok(ContentHash(*hasher.finalize().as_bytes()));
+        }
+        hasher.update(&buffer[..read]);
+    }
+}
+
+/// A problem with the data set file itself, told at the key that names it.
+fn dataset_problem(evaluation: &LoadedEvaluation, problem: InputProblem) -> InputProblem {
+    let message = format!("`{}`: {}", evaluation.spec.dataset, problem.message);
+    evaluation.problem("dataset", InputProblem { message, ..problem })
+}
+
+fn read_rows(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), EngineError> {
+    let Some((dataset, path)) = evaluation.dataset_file() else {
+        return read_inline(evaluation, sink);
+    };
+    let format = format_of(dataset).map_err(|problem| evaluation.problem("dataset", problem))?;
+    let metadata = std::fs::metadata(&path)
+        .map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
+    if metadata.is_dir() {
+        return Err(
+            dataset_problem(evaluation, InputProblem::new("this is a folder, not a file")).into()
+        );
+    }
+    let file =
+        File::open(&path).map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
+    let columns = dataset.columns.as_deref();
+    if columns.is_some() && !matches!(format.as_str(), "csv" | "tsv") {
+        let problem = InputProblem::new(format!("a {format} file names its own fields"))
+            .hint("remove `columns`");
+        return Err(evaluation.problem("dataset.columns", problem).into());
+    }
+    let buffered = |file| BufReader::with_capacity(1 << 18, file);
+    let result = match format.as_str() {
+        "csv" => delimited::read(buffered(file), b',', columns, sink),
+        "tsv" => delimited::read(buffered(file), b'\t', columns, sink),
+        "json" => json::read(buffered(file), sink),
+        "parquet" => parquet::read(file, sink),
+        _ => lines::read(buffered(file), sink),
+    };
+    result.map_err(|problem| problem.in_file(&dataset.path).into())
+}
+
+fn read_inline(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), EngineError> {
+    for (index, case) in evaluation.file.cases.iter().flatten().enumerate() {
+        let line = Some(evaluation.case_line(index));
+        let place =
+            |problem: InputProblem| InputProblem { line, ..problem }.in_file(&evaluation.path);
+        let fields = match case {
+            Value::Object(fields) => fields.clone(),
+            Value::String(_) | Value::Number(_) | Value::Array(_) => {
+                Map::from_iter([("input".to_owned(), case.clone())])
+            }
+            other => {
+                let problem = InputProblem::new(format!("a case cannot be {}", kind(other)))
+                    .in_field(format!("cases[{index}]"))
+                    .hint("write a mapping of fields, or just the input");
+                return Err(place(problem).into());
+            }
+        };
+        sink(Row { line, number: index as u64 + 1, fields }).map_err(place)?;
+    }
+    Ok(())
+}
+
+fn format_of(dataset: &DatasetMap) -> Result<String, InputProblem> {
+    const FORMATS: [&str; 5] = ["csv", "tsv", "json", "jsonl", "parquet"];
+    let ending = Path::new(&dataset.path)
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let format = dataset.format.clone().or(ending).unwrap_or_default();
+    match format.as_str() {
+        "ndjson" => Ok("jsonl".to_owned()),
+        known if FORMATS.contains(&known) => Ok(format),
+        "" => Err(InputProblem::new(format!(
+            "`{}` has no ending that tells its format",
+            dataset.path
+        ))
+        .hint("write `dataset: { path: …, format: jsonl }`")),
+        other => Err(InputProblem::new(format!("`{other}` is no format of data sets"))
+            .hint(did_you_mean(other, FORMATS))),
+    }
+}
+
+/// Takes rows, decides what is input, reference and key, and writes them.
+struct Import<'evaluation> {
+    evaluation: &'evaluation LoadedEvaluation,
+    writer: DatasetWriter,
+    mapping: Option<Mapping>,
+    fields: Vec<String>,
+    keys: HashSet<u128>,
+}
+
+#[derive(Clone)]
+struct Mapping {
+    id: Option<String>,
+    fields: FieldMapping,
+}
+
+impl<'evaluation> Import<'evaluation> {
+    fn new(evaluation: &'evaluation LoadedEvaluation, writer: DatasetWriter) -> Self {
+        Self { evaluation, writer, mapping: None, fields: Vec::new(), keys: HashSet::new() }
+    }
+
+    fn take(&mut self, row: Row) -> Result<(), InputProblem> {
+        let place = |problem: InputProblem| {
+            let line = row.line.or(problem.line);
+            let message = if line.is_some() {
+                problem.message
+            } else {
+                format!("case {}: {}", row.number, problem.message)
+            };
+            InputProblem { line, message, ..problem }
+        };
+        for name in row.fields.keys() {
+            if !self.fields.iter().any(|known| known == name) {
+                self.fields.push(name.clone());
+            }
+        }
+        let mapping = match &self.mapping {
+            Some(mapping) => mapping.clone(),
+            None => {
+                let mapping = self.decide_mapping(&row.fields).map_err(place)?;
+                self.mapping.insert(mapping).clone()
+            }
+        };
+        check_input(&mapping.fields, &row.fields, &self.evaluation.spec.prompt).map_err(place)?;
+        let key = self.key(&mapping, &row).map_err(place)?;
+        self.writer.push(&key, &row.fields).map_err(|error| InputProblem::new(error.to_string()))
+    }
+
+    /// The mapping by what the evaluation says and what the first row has.
+    fn decide_mapping(&self, first: &Map<String, Value>) -> Result<Mapping, InputProblem> {
+        let file = &self.evaluation.file;
+        let has = |name: &str| lookup(first, name).is_some();
+        let named = |key: &str, name: &Option<String>, default: &str| match name {
+            Some(name) if !has(name) => Err(self.no_field(key, name, first)),
+            Some(name) => Ok(Some(name.clone())),
+            None => Ok(has(default).then(|| default.to_owned())),
+        };
+        let id = named("id", &file.id, "id")?;
+        let input = named("input", &file.input, "input")?;
+        let references = match &file.reference {
+            Some(names) => {
+                if let Some(name) = names.iter().find(|name| !has(name)) {
+                    return Err(self.no_field("reference", name, first));
+                }
+                names.clone()
+            }
+            None => ["reference", "references"]
+                .iter()
+                .filter(|name| has(name))
+                .map(|name| (*name).to_owned())
+                .collect(),
+        };
+        let prompt = &self.evaluation.spec.prompt;
+        if input.is_none() && prompt.required && prompt.then_input {
+            let problem = InputProblem::new("the data has no field `input`");
+            let names: Vec<&str> = first.keys().map(String::as_str).collect();
+            let hint = format!(
+                "say which field it is, for example `input: {}`, or write a `prompt:`",
+                names.first().unwrap_or(&"question")
+            );
+            return Err(problem.hint(hint));
+        }
+        Ok(Mapping { id, fields: FieldMapping { input, references } })
+    }
+
+    fn no_field(&self, key: &str, name: &str, row: &Map<String, Value>) -> InputProblem {
+        let problem =
+            InputProblem::new(format!("`{key}: {name}` names a field that the data does not have"));
+        problem.in_field(name).hint(did_you_mean(name, row.keys().map(String::as_str)))
+    }
+
+    fn key(&mut self, mapping: &Mapping, row: &Row) -> Result<String, InputProblem> {
+        let Some(name) = &mapping.id else { return Ok(self.key_of_input(mapping, row)) };
+        let key = match lookup(&row.fields, name) {
+            None | Some(Value::Null) => {
+                return Err(InputProblem::new("the case has no id")
+                    .in_field(name)
+                    .hint("give every case an id, or none"));
+            }
+            Some(value @ (Value::String(_) | Value::Number(_))) => text_of(value).into_owned(),
+            Some(other) => {
+                let problem =
+                    InputProblem::new(format!("an id is text or a number, not {}", kind(other)));
+                return Err(problem.in_field(name));
+            }
+        };
+        if key.is_empty() {
+            return Err(InputProblem::new("the id is empty")
+                .in_field(name)
+                .hint("give every case an id, or none"));
+        }
+        if !self.keys.insert(fingerprint(&[key.as_bytes()])) {
+            return Err(InputProblem::new(format!("two cases have the id `{key}`"))
+                .in_field(name)
+                .hint("ids must be unique"));
+        }
+        Ok(key)
+    }
+
+    /// BLAKE3 of the input and its occurrence: the same input twice makes two cases.
+    fn key_of_input(&mut self, mapping: &Mapping, row: &Row) -> String {
+        let input = match &mapping.fields.input {
+            Some(path) => lookup(&row.fields, path).map(ToString::to_string).unwrap_or_default(),
+            None => Value::Object(row.fields.clone()).to_string(),
+        };
+        let mut occurrence = 0u64;
+        loop {
+            let parts: [&[u8]; 2] = [input.as_bytes(), &occurrence.to_le_bytes()];
+            if self.keys.insert(fingerprint(&parts)) {
+                return ContentHash::of_parts(&parts).to_string()[..32].to_owned();
+            }
+            occurrence += 1;
+        }
+    }
+
+    fn finish(self) -> Result<DatasetVersion, EngineError> {
+        let evaluation = self.evaluation;
+        if self.writer.cases() == 0 {
+            let problem = InputProblem::new("the data set has no cases").hint("add at least one");
+            return Err(dataset_problem(evaluation, problem).into());
+        }
+        self.check_fields()?;
+        let mapping = self.mapping.map(|mapping| mapping.fields).unwrap_or_default();
+        Ok(self.writer.finish(evaluation.spec.dataset.clone(), self.fields, mapping)?)
+    }
+
+    /// Refuses names in the evaluation file that no case has.
+    fn check_fields(&self) -> Result<(), EngineError> {
+        let evaluation = self.evaluation;
+        let known: Vec<&str> = self.fields.iter().map(String::as_str).collect();
+        let has = |path: &str| {
+            known.contains(&path) || known.contains(&path.split('.').next().unwrap_or(path))
+        };
+        let mut problems = Vec::new();
+        let mut refuse = |key: String, name: &str| {
+            let problem = InputProblem::new(format!("no case has the field `{name}`"));
+            problems.push(
+                evaluation.problem(&key, problem.hint(did_you_mean(name, known.iter().copied()))),
+            );
+        };
+        if let Some(by) = evaluation.spec.sample.as_ref().and_then(|sample| sample.by.as_ref())
+            && !has(by)
+        {
+            refuse("sample.by".to_owned(), by);
+        }
+        for (index, name) in evaluation.spec.metadata.iter().flatten().enumerate() {
+            if !has(name) {
+                refuse(format!("metadata[{index}]"), name);
+            }
+        }
+        for (index, model) in evaluation.spec.models.iter().enumerate() {
+            let field = model.field.as_deref().unwrap_or("output");
+            if model.provider == Provider::Recorded && !has(field) {
+                refuse(format!("models[{index}]"), field);
+            }
+        }
+        problems.extend(self.check_variables(&known));
+        if problems.is_empty() { Ok(()) } else { Err(EngineError::Input(problems)) }
+    }
+
+    fn check_variables(&self, known: &[&str]) -> Vec<InputProblem> {
+        let evaluation = self.evaluation;
+        let templates = &evaluation.spec.prompt;
+        let Ok(prompts) = templates.compile() else { return Vec::new() };
+        let mut problems = Vec::new();
+        for (template, name) in prompts.variables() {
+            if known.contains(&name.as_str()) || crate::Prompts::GIVEN.contains(&name.as_str()) {
+                continue;
+            }
+            let candidates = known.iter().copied().chain(crate::Prompts::GIVEN);
+            let hint = did_you_mean(&name, candidates.collect::<Vec<_>>());
+            let problem =
+                InputProblem::new(format!("no case has the field `{name}` that the template uses"))
+                    .hint(hint);
+            let line = template_line(templates, &template, &name);
+            problems.push(if evaluation.file.prompt.as_deref() == Some(template.as_str()) {
+                InputProblem { line, ..problem.in_file(&template).in_field(&name) }
+            } else {
+                evaluation.problem(&template, problem)
+            });
+        }
+        problems
+    }
+}
+
+fn template_line(templates: &PromptTemplates, template: &str, name: &str) -> Option<u64> {
+    let text = &templates.messages.iter().find(|message| message.name == template)?.text;
+    let line = text.lines().position(|line| line.contains(name))?;
+    Some(line as u64 + 1)
+}
+
+fn check_input(
+    mapping: &FieldMapping,
+    fields: &Map<String, Value>,
+    prompt: &PromptTemplates,
+) -> Result<(), InputProblem> {
+    let Some(name) = &mapping.input else { return Ok(()) };
+    match lookup(fields, name) {
+        None | Some(Value::Null) => Err(InputProblem::new(format!("the case has no `{name}`"))
+            .in_field(name)
+            .hint("every case needs an input")),
+        Some(input @ Value::Array(items))
+            if prompt.then_input && prompt.required && conversation(input).is_none() =>
+        {
+            let message = if items.is_empty() {
+                "the conversation is empty"
+            } else {
+                "a list must be a conversation"
+            };
+            Err(InputProblem::new(message)
+                .in_field(name)
+                .hint("write messages as {\"role\": \"user\" | \"assistant\" | \"system\", \"content\": \"…\"}"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn fingerprint(parts: &[&[u8]]) -> u128 {
+    u128::from_le_bytes(ContentHash::of_parts(parts).short())
+}

@@ -1,0 +1,112 @@
+//! What can go wrong with an evaluation, and where in the user's files.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use fullbench_types::ErrorCode;
+
+/// A mistake in the user's input: where, what, and what to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InputProblem {
+    /// The file, as the user named it.
+    pub file: Option<PathBuf>,
+    /// Line, counted from 1.
+    pub line: Option<u64>,
+    /// Column, counted from 1.
+    pub column: Option<u64>,
+    /// The field, as a path: `models[1].temperature`.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl InputProblem {
+    /// A problem without a place yet.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..Self::default() }
+    }
+
+    /// The same problem in a file.
+    #[must_use]
+    pub fn in_file(self, file: impl Into<PathBuf>) -> Self {
+        Self { file: Some(file.into()), ..self }
+    }
+
+    /// The same problem on a line.
+    #[must_use]
+    pub fn at_line(self, line: u64) -> Self {
+        Self { line: Some(line), ..self }
+    }
+
+    /// The same problem in a field.
+    #[must_use]
+    pub fn in_field(self, field: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
+    /// The same problem with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl fmt::Display for InputProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(formatter, "{}", file.display())?;
+            if let Some(line) = self.line {
+                write!(formatter, ":{line}")?;
+                if let Some(column) = self.column {
+                    write!(formatter, ":{column}")?;
+                }
+            }
+            formatter.write_str(": ")?;
+        }
+        if let Some(field) = &self.field {
+            write!(formatter, "`{field}`: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}
+
+/// An error of the engine.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The user's input is wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Input(Vec<InputProblem>),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] fullbench_store::StoreError),
+    /// A model could not be set up.
+    #[error(transparent)]
+    Model(#[from] fullbench_llm::LlmError),
+    /// A stored spec cannot be read.
+    #[error("the stored evaluation cannot be read: {0}")]
+    StoredSpec(String),
+    /// A part of the program ended unexpectedly.
+    #[error("{0} ended unexpectedly")]
+    Interrupted(&'static str),
+}
+
+impl EngineError {
+    /// The shared code of this error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Input(_) => ErrorCode::InvalidInput,
+            Self::Store(error) => error.code(),
+            Self::Model(error) => error.code(),
+            Self::StoredSpec(_) | Self::Interrupted(_) => ErrorCode::Internal,
+        }
+    }
+}
+
+impl From<InputProblem> for EngineError {
+    fn from(problem: InputProblem) -> Self {
+        Self::Input(vec![problem])
+    }
+}

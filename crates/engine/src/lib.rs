@@ -1,0 +1,31 @@
+//! Runs: read an evaluation file, freeze its data, plan, execute, record, resume, summarize.
+//!
+//! ```text
+//! spec ─► dataset ─► plan ─► run (lanes ─► recorder ─► scoring ─► recorder) ─► report
+//! ```
+//! One direction: lanes never read what the recorder wrote, except once, at resume.
+
+mod dataset;
+mod error;
+mod prompt;
+mod report;
+mod run;
+mod spec;
+
+pub use dataset::import_dataset;
+pub use error::{EngineError, InputProblem};
+pub use prompt::{PromptTemplates, Prompts};
+pub use report::{
+    CaseChange, Change, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,
+    LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary, compare_runs, group_fields,
+    judge_gates, summarize,
+};
+pub use run::{
+    CaseSelection, Estimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun, Progress,
+    ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new, prepare_resume,
+};
+pub use spec::{
+    BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
+    ExampleTemplate, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,
+    evaluation_schema, load_evaluation,
+};

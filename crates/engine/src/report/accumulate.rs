@@ -1,0 +1,282 @@
+//! Sums up the results of one model as they are read, in bounded memory.
+
+use std::collections::BTreeMap;
+
+use fullbench_score::NamedScorer;
+use fullbench_stats::{ClusterSums, Moments, ValueCounts, mean_interval, wilson_interval};
+use fullbench_store::UnitResult;
+use fullbench_types::{NanoDollars, Outcome, UnscoredReason};
+
+use super::summary::{LatencyStep, LatencySummary, ModelSummary, ScorerSummary};
+
+/// The confidence of every interval.
+const CONFIDENCE: f64 = 0.95;
+/// Steps of a score histogram.
+const SCORE_STEPS: usize = 20;
+/// Steps of a latency histogram.
+const LATENCY_STEPS: usize = 24;
+
+/// Sums of one model.
+pub(crate) struct ModelAccumulator {
+    name: String,
+    answered: u64,
+    failures: BTreeMap<String, u64>,
+    from_cache: u64,
+    cost: Option<NanoDollars>,
+    priced: u64,
+    tokens: [u64; 4],
+    retries: u64,
+    latency: Times,
+    first_token: Times,
+    scorers: Vec<ScorerAccumulator>,
+}
+
+#[derive(Default)]
+struct Times {
+    moments: Moments,
+    values: ValueCounts,
+}
+
+impl Times {
+    fn add(&mut self, microseconds: u64) {
+        let milliseconds = microseconds as f64 / 1000.0;
+        self.moments.add(milliseconds);
+        self.values.add(milliseconds);
+    }
+
+    fn summary(&self) -> Option<LatencySummary> {
+        Some(LatencySummary {
+            mean: self.moments.mean()?,
+            p50: self.values.quantile(0.5)?,
+            p95: self.values.quantile(0.95)?,
+            max: self.values.max()?,
+        })
+    }
+
+    fn histogram(&self) -> Vec<LatencyStep> {
+        let Some(top) = self.values.quantile(0.99).filter(|top| *top > 0.0) else {
+            return Vec::new();
+        };
+        let width = top / (LATENCY_STEPS - 1) as f64;
+        let mut counts = vec![0; LATENCY_STEPS];
+        for (value, count) in self.values.iter() {
+            counts[((value / width) as usize).min(LATENCY_STEPS - 1)] += count;
+        }
+        let last = self.values.max().unwrap_or(top);
+        let step = |(index, count)| {
+            let from = index as f64 * width;
+            let to = if index + 1 == LATENCY_STEPS { last.max(from) } else { from + width };
+            LatencyStep { from, to, count }
+        };
+        counts.into_iter().enumerate().map(step).collect()
+    }
+}
+
+impl ModelAccumulator {
+    pub(crate) fn new(name: String, scorers: &[NamedScorer], repetitions: u32) -> Self {
+        Self {
+            name,
+            answered: 0,
+            failures: BTreeMap::new(),
+            from_cache: 0,
+            cost: None,
+            priced: 0,
+            tokens: [0; 4],
+            retries: 0,
+            latency: Times::default(),
+            first_token: Times::default(),
+            scorers: scorers
+                .iter()
+                .map(|scorer| ScorerAccumulator::new(scorer, repetitions))
+                .collect(),
+        }
+    }
+
+    /// Takes one unit; units of one case come one after the other.
+    pub(crate) fn add(&mut self, unit: &UnitResult) {
+        let generation = match &unit.result {
+            Ok(generation) => generation,
+            Err(failure) => {
+                *self.failures.entry(failure.reason.to_string()).or_default() += 1;
+                self.retries += u64::from(failure.attempts.saturating_sub(1));
+                let reason = UnscoredReason::from(failure.reason);
+                self.scorers.iter_mut().for_each(|scorer| scorer.unscored(reason));
+                return;
+            }
+        };
+        self.answered += 1;
+        self.retries += u64::from(generation.attempts.saturating_sub(1));
+        self.from_cache += u64::from(generation.cached);
+        if let Some(cost) = generation.cost {
+            *self.cost.get_or_insert_default() += cost;
+            self.priced += 1;
+        }
+        if let Some(usage) = generation.usage {
+            let counts = [
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cached_input_tokens,
+                usage.reasoning_tokens,
+            ];
+            self.tokens.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        if generation.latency_us > 0 {
+            self.latency.add(generation.latency_us);
+        }
+        if let Some(time) = generation.time_to_first_token_us {
+            self.first_token.add(time);
+        }
+        for scorer in &mut self.scorers {
+            let entry = unit.scores.iter().find(|entry| entry.scorer == scorer.hash);
+            match entry {
+                Some(entry) => {
+                    scorer.add(unit.key.case_index, entry.score.outcome, entry.score.value)
+                }
+                None => scorer.open += 1,
+            }
+        }
+    }
+
+    /// The summary, given how many units were planned and why open ones are open.
+    pub(crate) fn summary(self, planned: u64, open_reason: UnscoredReason) -> ModelSummary {
+        let failed: u64 = self.failures.values().sum();
+        let remaining = planned.saturating_sub(self.answered + failed);
+        let whole_cost = self.priced == self.answered && self.answered > 0;
+        ModelSummary {
+            model: self.name,
+            planned,
+            answered: self.answered,
+            failures: self.failures,
+            remaining,
+            from_cache: self.from_cache,
+            cost_usd: self.cost.filter(|_| whole_cost).map(NanoDollars::dollars),
+            input_tokens: self.tokens[0],
+            output_tokens: self.tokens[1],
+            cached_input_tokens: self.tokens[2],
+            reasoning_tokens: self.tokens[3],
+            retries: self.retries,
+            latency_ms: self.latency.summary(),
+            time_to_first_token_ms: self.first_token.summary(),
+            latency_histogram: self.latency.histogram(),
+            scores: self
+                .scorers
+                .into_iter()
+                .map(|scorer| scorer.summary(remaining, open_reason))
+                .collect(),
+        }
+    }
+}
+
+/// Sums of one scorer on one model.
+struct ScorerAccumulator {
+    name: String,
+    hash: [u8; 16],
+    binary: bool,
+    clustered: bool,
+    moments: Moments,
+    values: ValueCounts,
+    clusters: ClusterSums,
+    cluster: Option<(u64, f64, u64)>,
+    passed: u64,
+    failed: u64,
+    scored: u64,
+    unscored: BTreeMap<String, u64>,
+    open: u64,
+}
+
+impl ScorerAccumulator {
+    fn new(scorer: &NamedScorer, repetitions: u32) -> Self {
+        Self {
+            name: scorer.name.clone(),
+            hash: scorer.hash.short(),
+            binary: scorer.binary,
+            clustered: repetitions > 1,
+            moments: Moments::default(),
+            values: ValueCounts::default(),
+            clusters: ClusterSums::default(),
+            cluster: None,
+            passed: 0,
+            failed: 0,
+            scored: 0,
+            unscored: BTreeMap::new(),
+            open: 0,
+        }
+    }
+
+    fn add(&mut self, case_index: u64, outcome: Outcome, value: Option<f64>) {
+        match outcome {
+            Outcome::Passed => self.passed += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Scored => self.scored += 1,
+            Outcome::NotSampled => {}
+            Outcome::Unscored(reason) => self.unscored(reason),
+        }
+        let Some(value) = value else { return };
+        self.moments.add(value);
+        self.values.add(value);
+        match &mut self.cluster {
+            Some((case, sum, count)) if *case == case_index => {
+                *sum += value;
+                *count += 1;
+            }
+            _ => {
+                self.close_cluster();
+                self.cluster = Some((case_index, value, 1));
+            }
+        }
+    }
+
+    fn unscored(&mut self, reason: UnscoredReason) {
+        *self.unscored.entry(reason.to_string()).or_default() += 1;
+    }
+
+    fn close_cluster(&mut self) {
+        if let Some((_, sum, count)) = self.cluster.take() {
+            self.clusters.add(sum, count);
+        }
+    }
+
+    fn summary(mut self, remaining: u64, open_reason: UnscoredReason) -> ScorerSummary {
+        self.close_cluster();
+        let open = self.open + remaining;
+        if open > 0 {
+            *self.unscored.entry(open_reason.to_string()).or_default() += open;
+        }
+        let count = self.moments.count();
+        let (interval, method) = if self.clustered {
+            (self.clusters.interval(CONFIDENCE), "t_clustered")
+        } else if self.binary {
+            (wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE), "wilson")
+        } else {
+            (mean_interval(&self.moments, CONFIDENCE), "t")
+        };
+        let missing = self.unscored.values().sum::<u64>() as f64;
+        let bound = |filled: f64| {
+            let units = count as f64 + missing;
+            (units > 0.0).then(|| {
+                (self.moments.mean().unwrap_or(0.0) * count as f64 + missing * filled) / units
+            })
+        };
+        let mut histogram = vec![0; SCORE_STEPS];
+        for (value, count) in self.values.iter() {
+            histogram[((value * SCORE_STEPS as f64) as usize).min(SCORE_STEPS - 1)] += count;
+        }
+        ScorerSummary {
+            scorer: self.name,
+            count,
+            mean: self.moments.mean(),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+            interval: interval.map(|_| method),
+            p50: self.values.quantile(0.5),
+            p95: self.values.quantile(0.95),
+            passed: self.passed,
+            failed: self.failed,
+            scored: self.scored,
+            worst_mean: bound(0.0),
+            best_mean: bound(1.0),
+            unscored: self.unscored,
+            histogram,
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The summary of a run: for each model and scorer the mean with its interval, counts and bounds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore};
+use fullbench_types::{UnitKey, UnscoredReason, text_of};
+use serde::Serialize;
+
+use super::accumulate::ModelAccumulator;
+use super::gates::{GateResult, judge_gates};
+use crate::spec::EvaluationSpec;
+use crate::{EngineError, Plan, run::planned};
+
+/// Results read at a time.
+const PAGE: u64 = 4096;
+
+/// A run in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    /// The run's id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub state: &'static str,
+    /// When it was created, UTC.
+    pub created_at: String,
+    /// When it ended, UTC.
+    pub finished_at: Option<String>,
+    /// Where its cases came from.
+    pub dataset: String,
+    /// Hash of its dataset version.
+    pub dataset_hash: String,
+    /// Hash of its frozen spec.
+    pub spec_hash: String,
+    /// Cases in the plan.
+    pub cases: u64,
+    /// How often each model answered each case.
+    pub repetitions: u32,
+    /// Units in the plan.
+    pub planned: u64,
+    /// What happened that the user should know.
+    pub notes: Vec<String>,
+    /// The scorers, in the order of the evaluation file.
+    pub scorers: Vec<ScorerInfo>,
+    /// The models.
+    pub models: Vec<ModelSummary>,
+    /// The same by the values of a field.
+    pub groups: Option<GroupSummary>,
+    /// The gates, judged.
+    pub gates: Vec<GateResult>,
+}
+
+/// A scorer of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScorerInfo {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// How its numbers are made.
+    pub signature: String,
+}
+
+impl From<fullbench_score::NamedScorer> for ScorerInfo {
+    fn from(scorer: fullbench_score::NamedScorer) -> Self {
+        Self { name: scorer.name, kind: scorer.kind, signature: scorer.signature }
+    }
+}
+
+/// The models' numbers for each value of a field.
+#[derive(Debug, Clone, Serialize)]
+pub struct GroupSummary {
+    /// The field.
+    pub by: String,
+    /// Its values, with the models.
+    pub values: Vec<(String, Vec<ModelSummary>)>,
+}
+
+/// One model in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelSummary {
+    /// The model's name.
+    pub model: String,
+    /// Units in the plan.
+    pub planned: u64,
+    /// Units with an answer.
+    pub answered: u64,
+    /// Units whose last attempt failed, by reason.
+    pub failures: BTreeMap<String, u64>,
+    /// Units without a record.
+    pub remaining: u64,
+    /// Answers served from the cache.
+    pub from_cache: u64,
+    /// What the answers cost in dollars; none where no price is known.
+    pub cost_usd: Option<f64>,
+    /// Tokens of all prompts.
+    pub input_tokens: u64,
+    /// Tokens of all answers.
+    pub output_tokens: u64,
+    /// Prompt tokens the provider read from its cache.
+    pub cached_input_tokens: u64,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: u64,
+    /// Calls repeated after a failure.
+    pub retries: u64,
+    /// Milliseconds to the whole answer.
+    pub latency_ms: Option<LatencySummary>,
+    /// Milliseconds to the first token.
+    pub time_to_first_token_ms: Option<LatencySummary>,
+    /// Equal steps of latency with their counts.
+    pub latency_histogram: Vec<LatencyStep>,
+    /// The scorers.
+    pub scores: Vec<ScorerSummary>,
+}
+
+/// A step of a latency histogram.
+#[derive(Debug, Clone, Serialize)]
+pub struct LatencyStep {
+    /// From this many milliseconds.
+    pub from: f64,
+    /// Up to this many.
+    pub to: f64,
+    /// How many answers.
+    pub count: u64,
+}
+
+/// How long something took.
+#[derive(Debug, Clone, Serialize)]
+pub struct LatencySummary {
+    /// On average.
+    pub mean: f64,
+    /// Half took at most this long.
+    pub p50: f64,
+    /// 95 of 100 took at most this long.
+    pub p95: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// One scorer on one model in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct ScorerSummary {
+    /// The scorer's name.
+    pub scorer: String,
+    /// Values the mean is made of.
+    pub count: u64,
+    /// The mean; none without values.
+    pub mean: Option<f64>,
+    /// Lower end of the 95% interval.
+    pub low: Option<f64>,
+    /// Upper end of the 95% interval.
+    pub high: Option<f64>,
+    /// How the interval was made: `wilson`, `t`, or `t_clustered` by case.
+    pub interval: Option<&'static str>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// The 95th percentile.
+    pub p95: Option<f64>,
+    /// Values that reached the threshold.
+    pub passed: u64,
+    /// Values that did not.
+    pub failed: u64,
+    /// Values without a threshold.
+    pub scored: u64,
+    /// Units without a value, by reason.
+    pub unscored: BTreeMap<String, u64>,
+    /// The mean if every unit without a value had 0.
+    pub worst_mean: Option<f64>,
+    /// The mean if every unit without a value had 1.
+    pub best_mean: Option<f64>,
+    /// Counts of 20 equal steps from 0 to 1.
+    pub histogram: Vec<u64>,
+}
+
+impl ScorerSummary {
+    /// Units without a value.
+    #[must_use]
+    pub fn unscored_count(&self) -> u64 {
+        self.unscored.values().sum()
+    }
+}
+
+/// Reads all results of a run once, in order, and sums them up; `by` also for each value of a field.
+pub async fn summarize(
+    store: &ScopedStore,
+    run: &RunRecord,
+    by: Option<&str>,
+) -> Result<RunReport, EngineError> {
+    let spec: EvaluationSpec = serde_json::from_str(&run.spec)
+        .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    let dataset = Arc::new(store.dataset(&run.dataset).await?);
+    let plan = planned(store, &spec, &dataset)?;
+    let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
+    let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
+    let new_models = || -> Vec<ModelAccumulator> {
+        spec.models
+            .iter()
+            .map(|model| ModelAccumulator::new(model.display_name(), &scorers, plan.repetitions))
+            .collect()
+    };
+    let mut models = new_models();
+    let mut groups: BTreeMap<String, (u64, Vec<ModelAccumulator>)> = BTreeMap::new();
+    let mut values = GroupValues::read(store, &dataset, &plan, by)?;
+    if let Some(values) = &values {
+        for (value, cases) in &values.cases_of_value {
+            groups.insert(value.clone(), (*cases, new_models()));
+        }
+    }
+    let mut after: Option<UnitKey> = None;
+    loop {
+        let page = store.results_after(run.id, after, PAGE, ResultDetail::Numbers).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.key);
+        for unit in &page {
+            let index = unit.key.model_index as usize;
+            if let Some(model) = models.get_mut(index) {
+                model.add(unit);
+            }
+            let value = values.as_mut().map(|values| values.of(unit.key.case_index)).transpose()?;
+            let group = value.and_then(|value| groups.get_mut(&value));
+            if let Some(model) = group.and_then(|(_, models)| models.get_mut(index)) {
+                model.add(unit);
+            }
+        }
+    }
+    let open_reason = open_reason(run);
+    let lane_units = plan.lane_units();
+    let models: Vec<ModelSummary> =
+        models.into_iter().map(|model| model.summary(lane_units, open_reason)).collect();
+    let groups = by.map(|by| GroupSummary {
+        by: by.to_owned(),
+        values: groups
+            .into_iter()
+            .map(|(value, (cases, models))| {
+                let units = cases * u64::from(plan.repetitions);
+                (value, models.into_iter().map(|model| model.summary(units, open_reason)).collect())
+            })
+            .collect(),
+    });
+    let gates = judge_gates(&spec.gates, &models);
+    Ok(RunReport {
+        id: run.id.to_string(),
+        name: run.name.clone(),
+        state: run.state.as_str(),
+        created_at: run.created_at.to_string(),
+        finished_at: run.finished_at.map(|time| time.to_string()),
+        dataset: spec.dataset.clone(),
+        dataset_hash: run.dataset.to_string(),
+        spec_hash: run.spec_hash.to_string(),
+        cases: plan.cases.len(),
+        repetitions: plan.repetitions,
+        planned: plan.units(),
+        notes: run.notes.clone(),
+        scorers: scorers.into_iter().map(ScorerInfo::from).collect(),
+        models,
+        groups,
+        gates,
+    })
+}
+
+/// Why units without a record have none.
+fn open_reason(run: &RunRecord) -> UnscoredReason {
+    let out_of_budget = run.notes.iter().any(|note| note.starts_with("stopped at the budget"));
+    if out_of_budget { UnscoredReason::BudgetExhausted } else { UnscoredReason::Cancelled }
+}
+
+/// Fields a run can be grouped by.
+#[must_use]
+pub fn group_fields(spec: &EvaluationSpec, dataset: &DatasetVersion) -> Vec<String> {
+    if let Some(metadata) = &spec.metadata {
+        return metadata.clone();
+    }
+    let mapping = &dataset.mapping;
+    let is_other = |name: &&String| {
+        mapping.input.as_ref() != Some(*name) && !mapping.references.contains(name) && *name != "id"
+    };
+    dataset.fields.iter().filter(is_other).cloned().collect()
+}
+
+/// The value of the grouping field for each case.
+struct GroupValues {
+    by: String,
+    cases: fullbench_store::CaseReader,
+    current: Option<(u64, String)>,
+    cases_of_value: BTreeMap<String, u64>,
+}
+
+impl GroupValues {
+    /// Counts the planned cases of each value; none when there is no grouping.
+    fn read(
+        store: &ScopedStore,
+        dataset: &Arc<DatasetVersion>,
+        plan: &Plan,
+        by: Option<&str>,
+    ) -> Result<Option<Self>, EngineError> {
+        let Some(by) = by else { return Ok(None) };
+        let first = by.split('.').next().unwrap_or(by);
+        if !dataset.fields.iter().any(|field| field == by || field == first) {
+            let hint = crate::spec::did_you_mean(by, dataset.fields.iter().map(String::as_str));
+            let problem = crate::InputProblem::new(format!("no case has the field `{by}`"));
+            return Err(problem.in_field("--by").hint(hint).into());
+        }
+        let cases = store.cases(dataset.clone());
+        let mut values =
+            Self { by: by.to_owned(), cases, current: None, cases_of_value: BTreeMap::new() };
+        for position in 0..plan.cases.len() {
+            if let Some(index) = plan.cases.case_index(position) {
+                let value = values.of(index)?;
+                *values.cases_of_value.entry(value).or_default() += 1;
+            }
+        }
+        Ok(Some(values))
+    }
+
+    fn of(&mut self, case_index: u64) -> Result<String, EngineError> {
+        if let Some((index, value)) = &self.current
+            && *index == case_index
+        {
+            return Ok(value.clone());
+        }
+        let case = self.cases.case(case_index)?;
+        let value = case.field(&self.by).map(|value| text_of(value).into_owned());
+        let value = value.unwrap_or_else(|| "(none)".to_owned());
+        self.current = Some((case_index, value.clone()));
+        Ok(value)
+    }
+}

@@ -1,0 +1,145 @@
+//! What a run would take, before anything is spent.
+
+use fullbench_llm::{Price, Provider, cost, price_of};
+use fullbench_store::ScopedStore;
+use fullbench_types::Usage;
+use serde::Serialize;
+
+use super::prepare::{Checked, check};
+use crate::EngineError;
+use crate::spec::LoadedEvaluation;
+
+/// Tokens an answer is assumed to have at least.
+const SHORT_ANSWER: u64 = 16;
+/// Tokens an answer is assumed to have at most where `max_tokens` does not say.
+const LONG_ANSWER: u64 = 1024;
+/// Seconds a call is assumed to take, short and long.
+const CALL_SECONDS: (f64, f64) = (0.5, 10.0);
+
+/// What a run would take.
+#[derive(Debug, Clone, Serialize)]
+pub struct Estimate {
+    /// The evaluation's name.
+    pub name: String,
+    /// Cases in the plan.
+    pub cases: u64,
+    /// Units in the plan.
+    pub units: u64,
+    /// The models.
+    pub models: Vec<ModelEstimate>,
+    /// Dollars for all models, from and to; none where a price is missing.
+    pub usd: Option<(f64, f64)>,
+    /// Seconds, from and to: models run side by side.
+    pub seconds: (f64, f64),
+    /// What the ranges rest on.
+    pub assumptions: Vec<String>,
+}
+
+/// What one model would take.
+#[derive(Debug, Clone, Serialize)]
+pub struct ModelEstimate {
+    /// The model's name.
+    pub model: String,
+    /// Calls without any retry or cache hit.
+    pub calls: u64,
+    /// Tokens of all prompts, from and to.
+    pub input_tokens: (u64, u64),
+    /// Tokens of all answers, from and to.
+    pub output_tokens: (u64, u64),
+    /// Dollars, from and to; none where no price is known.
+    pub usd: Option<(f64, f64)>,
+    /// Seconds, from and to.
+    pub seconds: (f64, f64),
+}
+
+/// Reads and checks everything a run would, and adds up what it would take.
+pub async fn estimate(
+    evaluation: LoadedEvaluation,
+    store: &ScopedStore,
+) -> Result<Estimate, EngineError> {
+    let Checked { spec, plan, tokens, .. } = check(evaluation, store).await?;
+    let units = plan.lane_units();
+    let repetitions = u64::from(plan.repetitions);
+    let mut models = Vec::new();
+    let mut assumed_length = false;
+    for model in &spec.models {
+        if model.provider == Provider::Recorded {
+            models.push(ModelEstimate {
+                model: model.display_name(),
+                calls: 0,
+                input_tokens: (0, 0),
+                output_tokens: (0, 0),
+                usd: Some((0.0, 0.0)),
+                seconds: (0.0, 0.0),
+            });
+            continue;
+        }
+        let limits = model
+            .limits
+            .as_ref()
+            .map_or_else(|| spec.limits.clone(), |own| own.apply(&spec.limits));
+        assumed_length |= model.max_tokens.is_none();
+        let longest = model.max_tokens.map_or(LONG_ANSWER, u64::from);
+        let choices = u64::from(model.n.unwrap_or(1));
+        let input_tokens =
+            (tokens.likely * repetitions * 4 / 5, tokens.upper.max(tokens.likely) * repetitions);
+        let output_tokens =
+            (units * choices * SHORT_ANSWER.min(longest), units * choices * longest);
+        let price = price_of(model);
+        let dollars = |input, output| {
+            price.map(|price: Price| {
+                let usage =
+                    Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
+                cost(&price, &usage).dollars()
+            })
+        };
+        let usd =
+            dollars(input_tokens.0, output_tokens.0).zip(dollars(input_tokens.1, output_tokens.1));
+        let seconds = |call_seconds: f64, all_tokens: u64| {
+            let by_concurrency = units as f64 * call_seconds / f64::from(limits.concurrency);
+            let per_minute = |limit: Option<u32>, amount: u64| {
+                limit.map_or(0.0, |limit| amount as f64 / f64::from(limit) * 60.0)
+            };
+            let by_requests = per_minute(limits.requests_per_minute, units);
+            by_concurrency.max(by_requests).max(per_minute(limits.tokens_per_minute, all_tokens))
+        };
+        models.push(ModelEstimate {
+            model: model.display_name(),
+            calls: units,
+            input_tokens,
+            output_tokens,
+            usd,
+            seconds: (
+                seconds(CALL_SECONDS.0, input_tokens.0 + output_tokens.0),
+                seconds(CALL_SECONDS.1, input_tokens.1 + output_tokens.1),
+            ),
+        });
+    }
+    let usd = models.iter().try_fold((0.0, 0.0), |sum: (f64, f64), model| {
+        model.usd.map(|usd| (sum.0 + usd.0, sum.1 + usd.1))
+    });
+    let longest = |which: fn(&(f64, f64)) -> f64| {
+        models.iter().map(|model| which(&model.seconds)).fold(0.0, f64::max)
+    };
+    let mut assumptions = vec![
+        "no call is repeated and none is answered by the cache".to_owned(),
+        format!("a call takes {} to {} seconds", CALL_SECONDS.0, CALL_SECONDS.1),
+        "tokens are estimated from the length of the text".to_owned(),
+    ];
+    if assumed_length {
+        assumptions.push(format!(
+            "an answer has {SHORT_ANSWER} to {LONG_ANSWER} tokens where `max_tokens` is not set"
+        ));
+    }
+    let prices = fullbench_llm::price_table();
+    assumptions.push(format!("prices as of {}", prices.as_of));
+    Ok(Estimate {
+        name: spec.name.clone(),
+        cases: plan.cases.len(),
+        units: plan.units(),
+        usd,
+        seconds: (longest(|seconds| seconds.0), longest(|seconds| seconds.1)),
+        models,
+        assumptions,
+    })
+}

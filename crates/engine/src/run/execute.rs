@@ -1,0 +1,181 @@
+//! Executes a prepared run: lanes ask, the recorder commits, scoring scores, the recorder commits again.
+
+use std::sync::Arc;
+
+use fullbench_llm::{
+    Budget, CacheMode, Gateway, GatewayOptions, ModelHandle, Provider, ResponseCache,
+};
+use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore};
+use fullbench_types::{NanoDollars, RunState};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::lane::{Lane, LaneEnd};
+use super::prepare::PreparedRun;
+use super::progress::{LaneCounters, Progress};
+use super::recorder::Recorder;
+use super::scoring::Scoring;
+use super::stop::FailureStreak;
+use crate::EngineError;
+
+/// Units between being asked for and being recorded with their scores, at most: bounds memory.
+const MAX_OUTSTANDING: usize = 8192;
+
+/// How the user steers a run.
+#[derive(Debug, Clone)]
+pub struct RunControl {
+    /// When cancelled, calls in flight finish, are recorded, and the run ends incomplete.
+    pub stop: CancellationToken,
+    /// What the response cache may be used for.
+    pub cache_mode: CacheMode,
+    /// Replaces the budget of the spec.
+    pub budget: Option<NanoDollars>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunEnd {
+    /// The stored run.
+    pub record: RunRecord,
+    /// The store it is in.
+    pub store: ScopedStore,
+    /// Units that failed, of all sessions.
+    pub failed: u64,
+    /// Units without a record.
+    pub open: u64,
+}
+
+/// Runs everything that is open; `watch` gets the counters before the first call.
+pub async fn execute(
+    run: PreparedRun,
+    control: RunControl,
+    watch: impl FnOnce(Arc<Progress>),
+) -> Result<RunEnd, EngineError> {
+    let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, _lock } = run;
+    let spent: NanoDollars = lanes.iter().map(|lane| lane.progress.spent).sum();
+    let limit = control.budget.or(spec.budget.map(|budget| NanoDollars::from_dollars(budget.usd)));
+    let cache = match control.cache_mode {
+        CacheMode::Use if !spec.cache.enabled => None,
+        CacheMode::Off => None,
+        _ if spec.models.iter().all(|model| model.provider == Provider::Recorded) => None,
+        _ => {
+            let limits = CacheLimits {
+                max_age: spec.cache.max_age().map_err(EngineError::StoredSpec)?,
+                max_bytes: spec.cache.max_bytes().map_err(EngineError::StoredSpec)?,
+            };
+            Some(Arc::new(DiskCache::open(store.home(), limits).await?))
+        }
+    };
+    let gateway = Gateway::new(GatewayOptions {
+        organization: store.organization(),
+        cache: cache.clone().map(|cache| cache as Arc<dyn ResponseCache>),
+        cache_mode: control.cache_mode,
+        budget: Arc::new(Budget::new(limit, spent)),
+        stop: control.stop.clone(),
+    });
+    let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
+    for model in &spec.models {
+        let called = model.provider != Provider::Recorded;
+        handles.push(if called { Some(gateway.model(model, &spec.limits)?) } else { None });
+    }
+    let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
+        let before = lane.progress.answered + lane.progress.failed;
+        let open_again = (lane.retry.len() + lane.unscored.len()) as u64;
+        let before = before.saturating_sub(open_again);
+        LaneCounters::new(
+            model.display_name(),
+            plan.lane_units(),
+            handle.clone(),
+            before,
+            lane.progress.spent,
+        )
+    });
+    let progress = Arc::new(Progress::new(counters.collect()));
+    let called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
+    store.set_run_state(record.id, RunState::Running, &[]).await?;
+    watch(progress.clone());
+
+    let (generated, generated_receiver) = mpsc::channel(MAX_OUTSTANDING);
+    let (scored, scored_receiver) = mpsc::channel(MAX_OUTSTANDING);
+    let (to_score, to_score_receiver) = mpsc::unbounded_channel();
+    let scorers = Arc::new(scorers);
+    let recorder = Recorder::new(
+        store.recorder(record.id),
+        &plan,
+        &lanes,
+        progress.clone(),
+        scorers.is_empty(),
+    );
+    let recording = tokio::spawn(recorder.run(generated_receiver, scored_receiver, to_score));
+    let scoring = tokio::spawn(Scoring::new(scorers, scored).run(to_score_receiver));
+
+    let outstanding = Arc::new(Semaphore::new(MAX_OUTSTANDING));
+    let plan = Arc::new(plan);
+    let mut running = JoinSet::new();
+    for ((open, model), handle) in lanes.into_iter().zip(&spec.models).zip(handles) {
+        let limits = model
+            .limits
+            .as_ref()
+            .map_or_else(|| spec.limits.clone(), |own| own.apply(&spec.limits));
+        let lane = Lane {
+            run: record.id,
+            open,
+            plan: plan.clone(),
+            model: model.clone(),
+            handle,
+            cases: store.cases(dataset.clone()),
+            store: store.clone(),
+            prompts: prompts.clone(),
+            concurrency: limits.concurrency as usize,
+            outstanding: outstanding.clone(),
+            generated: generated.clone(),
+            stop: control.stop.clone(),
+            streak: Arc::new(FailureStreak::default()),
+            stops_early: control.cache_mode != CacheMode::Only,
+        };
+        running.spawn(lane.run());
+    }
+    drop(generated);
+    let mut ends = Vec::new();
+    while let Some(joined) = running.join_next().await {
+        ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
+    }
+    scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
+    let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;
+    if let Some(cache) = cache {
+        cache.flush().await;
+    }
+    if recorded.is_err() || ends.iter().any(Result::is_err) {
+        store.set_run_state(record.id, RunState::Incomplete, &progress.notes()).await?;
+    }
+    let lanes = recorded?;
+    for end in ends {
+        match end? {
+            LaneEnd::Finished => {}
+            LaneEnd::OutOfBudget => {
+                let limit = limit.unwrap_or_default();
+                progress.note(format!("stopped at the budget of {limit}: `fullbench resume --budget USD` goes on with more"));
+            }
+            LaneEnd::Stopped => {
+                progress.note("stopped on request: `fullbench resume` goes on".to_owned())
+            }
+            LaneEnd::StoppedEarly(note) => progress.note(note),
+        }
+    }
+    for handle in called {
+        let opened = handle.snapshot().breaker_opened_times;
+        if opened > 0 {
+            progress.note(format!(
+                "{} was down for a while: its circuit breaker opened {opened} times",
+                handle.name()
+            ));
+        }
+    }
+    let failed: u64 = lanes.iter().map(|lane| lane.failed).sum();
+    let complete: u64 = lanes.iter().map(|lane| lane.watermark).sum();
+    let open = plan.units().saturating_sub(complete);
+    let state = if failed == 0 && open == 0 { RunState::Completed } else { RunState::Incomplete };
+    let record = store.set_run_state(record.id, state, &progress.notes()).await?;
+    Ok(RunEnd { record, store, failed, open })
+}

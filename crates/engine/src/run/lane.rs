@@ -1,0 +1,231 @@
+//! A lane: the open units of one model, asked in order through a sliding window.
+
+use std::sync::Arc;
+
+use fullbench_llm::{FailureClass, GenerateError, ModelConfig, ModelHandle};
+use fullbench_store::{CaseReader, ScopedStore};
+use fullbench_types::{FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, text_of};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::open::OpenLane;
+use super::plan::Plan;
+use super::stop::FailureStreak;
+use crate::EngineError;
+use crate::prompt::Prompts;
+
+/// A unit whose model has answered or failed, on its way to the recorder.
+#[derive(Debug)]
+pub(crate) struct GeneratedUnit {
+    pub(crate) key: UnitKey,
+    pub(crate) position: u64,
+    pub(crate) case: TestCase,
+    pub(crate) result: Result<Generation, UnitFailure>,
+    /// The answer is in the store already: it only needs its scores.
+    pub(crate) recorded: bool,
+    /// The place among the outstanding units; given back when the unit is recorded whole.
+    pub(crate) place: OwnedSemaphorePermit,
+}
+
+/// How a lane ended.
+#[derive(Debug)]
+pub(crate) enum LaneEnd {
+    Finished,
+    OutOfBudget,
+    Stopped,
+    StoppedEarly(String),
+}
+
+/// The open units of one model and what it takes to run them.
+pub(crate) struct Lane {
+    pub(crate) run: RunId,
+    pub(crate) open: OpenLane,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) model: ModelConfig,
+    pub(crate) handle: Option<Arc<ModelHandle>>,
+    pub(crate) cases: CaseReader,
+    pub(crate) store: ScopedStore,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) concurrency: usize,
+    pub(crate) outstanding: Arc<Semaphore>,
+    pub(crate) generated: mpsc::Sender<GeneratedUnit>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) streak: Arc<FailureStreak>,
+    pub(crate) stops_early: bool,
+}
+
+/// What a call task found out about its lane.
+enum CallEnd {
+    Went,
+    OutOfBudget,
+    Stopped,
+    GiveUp(String),
+}
+
+impl Lane {
+    /// Runs the lane until its units are done, the budget is used up, or it is stopped.
+    pub(crate) async fn run(mut self) -> Result<LaneEnd, EngineError> {
+        self.score_again().await?;
+        match self.handle.clone() {
+            Some(handle) => self.call(handle).await,
+            None => self.replay().await,
+        }
+    }
+
+    /// Sends answers that lack a score to scoring.
+    async fn score_again(&mut self) -> Result<(), EngineError> {
+        for key in std::mem::take(&mut self.open.unscored) {
+            let Some(unit) = self.store.result(self.run, key).await? else { continue };
+            let (Ok(generation), Some(position)) = (unit.result, self.plan.position(&key)) else {
+                continue;
+            };
+            let place = self.place().await?;
+            let case = self.cases.case(key.case_index)?;
+            self.send(GeneratedUnit {
+                key,
+                position,
+                case,
+                result: Ok(generation),
+                recorded: true,
+                place,
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the answers that are already in the data.
+    async fn replay(&mut self) -> Result<LaneEnd, EngineError> {
+        let field = self.model.field.clone().unwrap_or_else(|| "output".to_owned());
+        let open = std::mem::take(&mut self.open);
+        for position in open.positions() {
+            if self.stop.is_cancelled() {
+                return Ok(LaneEnd::Stopped);
+            }
+            let Some(key) = self.plan.unit(open.progress.model_index, position) else { continue };
+            let place = self.place().await?;
+            let case = self.cases.case(key.case_index)?;
+            let result = match case.field(&field) {
+                None | Some(serde_json::Value::Null) => Err(UnitFailure {
+                    reason: FailureReason::ProviderError,
+                    message: format!("the case has no recorded answer in `{field}`"),
+                    attempts: 0,
+                }),
+                Some(answer) => Ok(Generation::recorded(text_of(answer).into_owned())),
+            };
+            self.send(GeneratedUnit { key, position, case, result, recorded: false, place })
+                .await?;
+        }
+        Ok(LaneEnd::Finished)
+    }
+
+    /// Asks the model, as many units at a time as its limits allow.
+    async fn call(&mut self, handle: Arc<ModelHandle>) -> Result<LaneEnd, EngineError> {
+        let open = std::mem::take(&mut self.open);
+        let window = Arc::new(Semaphore::new(self.concurrency * 2 + 16));
+        let mut calls: JoinSet<CallEnd> = JoinSet::new();
+        let mut end = LaneEnd::Finished;
+        for position in open.positions() {
+            let Some(key) = self.plan.unit(open.progress.model_index, position) else { continue };
+            let slot = tokio::select! {
+                slot = window.clone().acquire_owned() => slot.map_err(|_| EngineError::Interrupted("the window"))?,
+                () = self.stop.cancelled() => { end = LaneEnd::Stopped; break }
+            };
+            while let Some(joined) = calls.try_join_next() {
+                note_end(&mut end, joined.map_err(|_| EngineError::Interrupted("a call"))?);
+            }
+            if !matches!(end, LaneEnd::Finished) {
+                break;
+            }
+            let place = self.place().await?;
+            let case = self.cases.case(key.case_index)?;
+            let messages = match self.prompts.render(&case) {
+                Ok(messages) => messages,
+                Err(error) => return Err(EngineError::StoredSpec(error.message)),
+            };
+            let call = Call {
+                handle: handle.clone(),
+                generated: self.generated.clone(),
+                streak: self.streak.clone(),
+                stops_early: self.stops_early,
+            };
+            calls.spawn(async move {
+                let result = call.handle.generate(messages, key.repetition, 0).await;
+                drop(slot);
+                call.finish(key, position, case, result, place).await
+            });
+        }
+        while let Some(joined) = calls.join_next().await {
+            note_end(&mut end, joined.map_err(|_| EngineError::Interrupted("a call"))?);
+        }
+        if let (LaneEnd::StoppedEarly(reason), name) = (&end, self.model.display_name()) {
+            end = LaneEnd::StoppedEarly(format!("{name} was given up: {reason}"));
+        }
+        Ok(end)
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit, EngineError> {
+        let place = self.outstanding.clone().acquire_owned().await;
+        place.map_err(|_| EngineError::Interrupted("the recorder"))
+    }
+
+    async fn send(&self, unit: GeneratedUnit) -> Result<(), EngineError> {
+        self.generated.send(unit).await.map_err(|_| EngineError::Interrupted("the recorder"))
+    }
+}
+
+/// The first reason to stop is kept.
+fn note_end(end: &mut LaneEnd, call: CallEnd) {
+    if !matches!(end, LaneEnd::Finished) {
+        return;
+    }
+    *end = match call {
+        CallEnd::Went => return,
+        CallEnd::OutOfBudget => LaneEnd::OutOfBudget,
+        CallEnd::Stopped => LaneEnd::Stopped,
+        CallEnd::GiveUp(reason) => LaneEnd::StoppedEarly(reason),
+    };
+}
+
+/// One call, apart from the lane that started it.
+struct Call {
+    handle: Arc<ModelHandle>,
+    generated: mpsc::Sender<GeneratedUnit>,
+    streak: Arc<FailureStreak>,
+    stops_early: bool,
+}
+
+impl Call {
+    async fn finish(
+        self,
+        key: UnitKey,
+        position: u64,
+        case: TestCase,
+        result: Result<Generation, GenerateError>,
+        place: OwnedSemaphorePermit,
+    ) -> CallEnd {
+        let mut end = CallEnd::Went;
+        let result = match result {
+            Ok(generation) => {
+                self.streak.success();
+                Ok(generation)
+            }
+            Err(GenerateError::BudgetExhausted(_)) => return CallEnd::OutOfBudget,
+            Err(GenerateError::Stopped) => return CallEnd::Stopped,
+            Err(GenerateError::Failed { failure, class, hint }) => {
+                if self.stops_early && self.streak.failure(class) {
+                    end = CallEnd::GiveUp(always_the_same(class, &failure.message, hint));
+                }
+                Err(failure)
+            }
+        };
+        let unit = GeneratedUnit { key, position, case, result, recorded: false, place };
+        if self.generated.send(unit).await.is_err() { CallEnd::Stopped } else { end }
+    }
+}
+
+fn always_the_same(class: FailureClass, message: &str, hint: Option<String>) -> String {
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("every call failed the same way, {}: {message}{hint}", class.words())
+}

@@ -1,0 +1,20 @@
+//! A run: planned from its spec, executed in lanes, recorded in groups, resumed from its records.
+
+mod estimate;
+mod execute;
+mod lane;
+mod open;
+mod plan;
+mod prepare;
+mod progress;
+mod recorder;
+mod sample;
+mod scoring;
+mod stop;
+
+pub use estimate::{Estimate, ModelEstimate, estimate};
+pub use execute::{RunControl, RunEnd, execute};
+pub use plan::{CaseSelection, Plan};
+pub(crate) use prepare::planned;
+pub use prepare::{PreparedRun, prepare_new, prepare_resume};
+pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};

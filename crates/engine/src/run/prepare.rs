@@ -1,0 +1,230 @@
+//! From an evaluation or a stored run to a run that can be executed; every mistake is found here, before any call.
+
+use std::sync::Arc;
+
+use fullbench_llm::{Provider, estimate_messages, price_of, upper_estimate_messages};
+use fullbench_score::NamedScorer;
+use fullbench_store::{DatasetVersion, NewRun, RunLock, RunRecord, ScopedStore};
+use fullbench_types::{ContentHash, RunKind, RunState};
+
+use super::open::OpenLane;
+use super::plan::Plan;
+use super::sample::draw;
+use crate::prompt::Prompts;
+use crate::spec::{EvaluationSpec, LoadedEvaluation};
+use crate::{EngineError, InputProblem, import_dataset};
+
+/// A run with everything it needs, locked for this process.
+#[derive(Debug)]
+pub struct PreparedRun {
+    /// The stored run.
+    pub record: RunRecord,
+    /// Its frozen spec.
+    pub spec: EvaluationSpec,
+    /// Its cases.
+    pub dataset: Arc<DatasetVersion>,
+    /// Its units.
+    pub plan: Plan,
+    pub(crate) store: ScopedStore,
+    pub(crate) scorers: Vec<NamedScorer>,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) lanes: Vec<OpenLane>,
+    pub(crate) _lock: RunLock,
+}
+
+/// An evaluation whose data is frozen and whose prompts all render.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) spec: EvaluationSpec,
+    pub(crate) dataset: Arc<DatasetVersion>,
+    pub(crate) plan: Plan,
+    pub(crate) scorers: Vec<NamedScorer>,
+    pub(crate) prompts: Arc<Prompts>,
+    pub(crate) tokens: PromptTokens,
+}
+
+/// Estimated tokens of all prompts of one repetition.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PromptTokens {
+    pub(crate) likely: u64,
+    pub(crate) upper: u64,
+}
+
+/// Freezes the data, draws the sample and renders every prompt once.
+pub(crate) async fn check(
+    mut evaluation: LoadedEvaluation,
+    store: &ScopedStore,
+) -> Result<Checked, EngineError> {
+    let dataset = Arc::new(import_dataset(&mut evaluation, store).await?);
+    let mut cases = store.cases(dataset.clone());
+    let spec = evaluation.spec.clone();
+    let plan = planned(store, &spec, &dataset)?;
+    let (scorers, prompts) = compiled(&spec)?;
+    let mut tokens = PromptTokens::default();
+    if spec.prompt.required {
+        for position in 0..plan.cases.len() {
+            let Some(index) = plan.cases.case_index(position) else { continue };
+            let case = cases.case(index)?;
+            let messages = prompts.render(&case).map_err(|error| {
+                let message = format!("case `{}`: {}", case.key, error.message);
+                let problem = InputProblem { hint: error.hint, ..InputProblem::new(message) };
+                evaluation.problem(
+                    if evaluation.file.prompt.is_some() { "prompt" } else { &error.template },
+                    problem,
+                )
+            })?;
+            tokens.likely += estimate_messages(&messages);
+            tokens.upper += upper_estimate_messages(&messages);
+        }
+    }
+    Ok(Checked { spec, dataset, plan, scorers, prompts, tokens })
+}
+
+/// Prepares a new run; nothing is stored of it unless everything holds together.
+pub async fn prepare_new(
+    evaluation: LoadedEvaluation,
+    store: &ScopedStore,
+    needs_keys: bool,
+    version: &str,
+) -> Result<PreparedRun, EngineError> {
+    let mut problems = missing_prices(&evaluation);
+    if needs_keys {
+        problems.extend(missing_keys(&evaluation));
+    }
+    if !problems.is_empty() {
+        return Err(EngineError::Input(problems));
+    }
+    let Checked { spec, dataset, plan, scorers, prompts, .. } = check(evaluation, store).await?;
+    let stored =
+        serde_json::to_string(&spec).map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    let kind = if plan.units() == 1 { RunKind::Single } else { RunKind::Batch };
+    let record = store
+        .create_run(NewRun {
+            name: spec.name.clone(),
+            kind,
+            spec: stored,
+            dataset: dataset.hash,
+            planned_units: plan.units(),
+            version: version.to_owned(),
+        })
+        .await?;
+    let lock = store.lock_run(record.id)?;
+    let lanes = (0..plan.models).map(|model| OpenLane::untouched(model, &plan)).collect();
+    Ok(PreparedRun {
+        record,
+        spec,
+        dataset,
+        plan,
+        store: store.clone(),
+        scorers,
+        prompts,
+        lanes,
+        _lock: lock,
+    })
+}
+
+/// Prepares a stored run to go on: its plan minus its records.
+pub async fn prepare_resume(
+    record: RunRecord,
+    store: &ScopedStore,
+    needs_keys: bool,
+) -> Result<PreparedRun, EngineError> {
+    if matches!(record.state, RunState::Cancelled | RunState::Failed) {
+        let problem = InputProblem::new(format!("run {} is {}", record.id, record.state.as_str()));
+        return Err(problem.hint("start a new one with `fullbench run`").into());
+    }
+    let lock = store.lock_run(record.id)?;
+    let spec: EvaluationSpec = serde_json::from_str(&record.spec)
+        .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    if needs_keys {
+        let missing = spec.models.iter().filter_map(|model| model.missing_key());
+        let problems: Vec<InputProblem> = missing.map(no_key).collect();
+        if !problems.is_empty() {
+            return Err(EngineError::Input(problems));
+        }
+    }
+    let dataset = Arc::new(store.dataset(&record.dataset).await?);
+    let plan = planned(store, &spec, &dataset)?;
+    let (scorers, prompts) = compiled(&spec)?;
+    let hashes: Vec<[u8; 16]> = scorers.iter().map(|scorer| scorer.hash.short()).collect();
+    let progress = store.lane_progress(record.id).await?;
+    let mut lanes = Vec::new();
+    for model in 0..plan.models {
+        let lane = match progress.iter().find(|lane| lane.model_index == model) {
+            Some(lane) => OpenLane::read(store, record.id, &plan, *lane, &hashes).await?,
+            None => OpenLane::untouched(model, &plan),
+        };
+        lanes.push(lane);
+    }
+    Ok(PreparedRun {
+        record,
+        spec,
+        dataset,
+        plan,
+        store: store.clone(),
+        scorers,
+        prompts,
+        lanes,
+        _lock: lock,
+    })
+}
+
+fn compiled(spec: &EvaluationSpec) -> Result<(Vec<NamedScorer>, Arc<Prompts>), EngineError> {
+    let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
+    let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
+    let prompts = spec.prompt.compile().map_err(|error| EngineError::StoredSpec(error.message))?;
+    Ok((scorers, Arc::new(prompts)))
+}
+
+fn missing_keys(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
+    let mut problems = Vec::new();
+    for (index, model) in evaluation.spec.models.iter().enumerate() {
+        if let Some(variable) = model.missing_key() {
+            problems.push(evaluation.problem(&format!("models[{index}]"), no_key(variable)));
+        }
+    }
+    problems
+}
+
+fn no_key(variable: &str) -> InputProblem {
+    InputProblem::new(format!("the environment variable {variable} is not set"))
+        .hint(format!("export {variable}=… ; keys are never read from files"))
+}
+
+/// A budget cannot be kept for a model without a price.
+fn missing_prices(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
+    if evaluation.spec.budget.is_none() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for (index, model) in evaluation.spec.models.iter().enumerate() {
+        if model.provider != Provider::Recorded && price_of(model).is_none() {
+            let name = model.display_name();
+            let problem = InputProblem::new(format!("there is a budget, and no price is known for `{name}`"))
+                .hint("add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens), or remove the budget");
+            problems.push(evaluation.problem(&format!("models[{index}]"), problem));
+        }
+    }
+    problems
+}
+
+impl PreparedRun {
+    /// Hash of the frozen spec.
+    #[must_use]
+    pub fn spec_hash(&self) -> ContentHash {
+        self.record.spec_hash
+    }
+}
+
+/// The plan of a spec on its data.
+pub(crate) fn planned(
+    store: &ScopedStore,
+    spec: &EvaluationSpec,
+    dataset: &Arc<DatasetVersion>,
+) -> Result<Plan, EngineError> {
+    Ok(Plan {
+        cases: draw(spec.sample.as_ref(), &mut store.cases(dataset.clone()))?,
+        models: spec.models.len() as u32,
+        repetitions: spec.repetitions,
+    })
+}

@@ -1,0 +1,17 @@
+//! The evaluation file: its shape, how it is read and checked, and the frozen spec a run keeps.
+
+mod decode;
+mod file;
+mod load;
+mod schema;
+mod suggest;
+mod yaml;
+
+pub use file::{
+    BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
+    ExampleTemplate, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,
+};
+pub(crate) use load::unreadable as unreadable_file;
+pub use load::{LoadedEvaluation, load_evaluation};
+pub use schema::evaluation_schema;
+pub(crate) use suggest::did_you_mean;

@@ -1,0 +1,298 @@
+//! What a model's configuration may not be.
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::{ConfigError, ModelConfig, Provider};
+
+/// Words in the name of an `extra` parameter that give a key away.
+const SECRET_WORDS: [&str; 6] =
+    ["api_key", "apikey", "authorization", "secret", "password", "access_token"];
+
+impl ModelConfig {
+    /// Refuses what no provider could accept, before any call is made.
+    ///
+    /// # Errors
+    /// Names the first setting that cannot be, and what to do about it.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(ConfigError::new("name", "`name` is blank"));
+        }
+        if self.provider == Provider::Recorded {
+            return self.validate_recorded();
+        }
+        self.require_model()?;
+        if self.field.is_some() {
+            return Err(ConfigError::new("field", "`field` is only for recorded answers")
+                .hint("set `provider: recorded`, or remove `field`"));
+        }
+        self.validate_address()?;
+        self.validate_sampling()?;
+        self.validate_extra()?;
+        self.validate_for_provider()?;
+        if let Some(price) = &self.price {
+            price.validate()?;
+        }
+        self.limits.as_ref().map_or(Ok(()), |limits| {
+            limits
+                .validate()
+                .map_err(|error| ConfigError { field: format!("limits.{}", error.field), ..error })
+        })
+    }
+
+    pub(super) fn require_model(&self) -> Result<(), ConfigError> {
+        if self.model.as_deref().is_none_or(|model| model.trim().is_empty()) {
+            let message = format!("a model of {} needs its name at the provider", self.provider);
+            return Err(ConfigError::new("model", message)
+                .hint(format!("write `{}:<model>`, or set `model`", self.provider)));
+        }
+        Ok(())
+    }
+
+    fn validate_recorded(&self) -> Result<(), ConfigError> {
+        let Self { name, provider, field, .. } = self;
+        let allowed =
+            Self { name: name.clone(), field: field.clone(), ..Self::new(*provider, None) };
+        if field.as_deref().is_some_and(|field| field.trim().is_empty()) {
+            return Err(ConfigError::new("field", "`field` is blank"));
+        }
+        if *self == allowed {
+            return Ok(());
+        }
+        let set = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => {
+                map.into_iter().map(|(key, _)| key).find(|key| !is_recorded_setting(key))
+            }
+            _ => None,
+        };
+        let set = set.unwrap_or_else(|| "model".to_owned());
+        let message = format!("`{set}` means nothing for recorded answers: no model is called");
+        Err(ConfigError::new(&set, message).hint("keep only `name` and `field`"))
+    }
+
+    fn validate_address(&self) -> Result<(), ConfigError> {
+        if let Some(variable) = &self.api_key_env {
+            validate_key_variable(variable)?;
+        }
+        let Some(base_url) = &self.base_url else { return Ok(()) };
+        let wrong = |reason: &str| {
+            ConfigError::new("base_url", format!("`base_url` {reason}"))
+                .hint("write an address such as http://127.0.0.1:8000/v1")
+        };
+        let url = Url::parse(base_url).map_err(|error| wrong(&format!("is not a URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("must begin with http:// or https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ConfigError::new(
+                "base_url",
+                "`base_url` contains a user name or password",
+            )
+            .hint("put the key into an environment variable and name it in `api_key_env`"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("must not have a query or a fragment"));
+        }
+        Ok(())
+    }
+
+    fn validate_sampling(&self) -> Result<(), ConfigError> {
+        in_range("temperature", self.temperature, 0.0, 2.0)?;
+        in_range("frequency_penalty", self.frequency_penalty, -2.0, 2.0)?;
+        in_range("presence_penalty", self.presence_penalty, -2.0, 2.0)?;
+        in_range("top_p", self.top_p, 0.0, 1.0)?;
+        if self.top_p == Some(0.0) {
+            return Err(ConfigError::new("top_p", "`top_p` must be above 0"));
+        }
+        for (field, value) in
+            [("top_k", self.top_k), ("max_tokens", self.max_tokens), ("n", self.n)]
+        {
+            if value == Some(0) {
+                return Err(ConfigError::new(field, format!("`{field}` must be at least 1")));
+            }
+        }
+        if self.n.is_some_and(|n| n > 128) {
+            return Err(ConfigError::new("n", "`n` must be at most 128"));
+        }
+        if self.top_logprobs.is_some_and(|count| count > 20) {
+            return Err(ConfigError::new("top_logprobs", "`top_logprobs` must be at most 20"));
+        }
+        if self.stop.iter().any(String::is_empty) {
+            return Err(ConfigError::new("stop", "`stop` contains an empty text"));
+        }
+        if self.reasoning_effort.as_deref().is_some_and(|effort| effort.trim().is_empty()) {
+            return Err(ConfigError::new("reasoning_effort", "`reasoning_effort` is blank"));
+        }
+        if self.json_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
+            return Err(ConfigError::new(
+                "json_schema",
+                "`json_schema` must be a JSON Schema object",
+            ));
+        }
+        Ok(())
+    }
+
+    fn validate_extra(&self) -> Result<(), ConfigError> {
+        if let Some(key) = self.extra.iter().find_map(|(key, value)| secret_key(key, value)) {
+            let message = format!("`extra.{key}` looks like a key or a secret");
+            return Err(ConfigError::new("extra", message)
+                .hint("put the key into an environment variable and name it in `api_key_env`"));
+        }
+        for key in ["model", "messages", "contents", "stream"] {
+            if self.extra.contains_key(key) {
+                let message = format!("`extra.{key}` would replace what Fullbench sends");
+                return Err(ConfigError::new("extra", message));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_for_provider(&self) -> Result<(), ConfigError> {
+        let unsupported: &[(&str, bool)] = match self.provider {
+            Provider::Anthropic => &[
+                ("n", self.n.is_some_and(|n| n > 1)),
+                ("seed", self.seed.is_some()),
+                ("top_logprobs", self.top_logprobs.is_some()),
+                ("frequency_penalty", self.frequency_penalty.is_some()),
+                ("presence_penalty", self.presence_penalty.is_some()),
+            ],
+            Provider::Openai | Provider::Xai if self.uses_default_base_url() => {
+                &[("top_k", self.top_k.is_some())]
+            }
+            _ => &[],
+        };
+        if let Some((field, _)) = unsupported.iter().find(|(_, set)| *set) {
+            let message = format!("{} has no `{field}`", self.provider.title());
+            let error = ConfigError::new(field, message);
+            return Err(match *field {
+                "n" => error.hint("use `repetitions` to ask several times"),
+                _ => error.hint(format!("remove `{field}`")),
+            });
+        }
+        if self.provider == Provider::Anthropic && self.temperature.is_some_and(|value| value > 1.0)
+        {
+            return Err(ConfigError::new(
+                "temperature",
+                "Anthropic takes a `temperature` from 0 to 1",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn is_recorded_setting(key: &str) -> bool {
+    matches!(key, "name" | "provider" | "field")
+}
+
+fn validate_key_variable(variable: &str) -> Result<(), ConfigError> {
+    let is_name = !variable.is_empty()
+        && !variable.starts_with(|first: char| first.is_ascii_digit())
+        && variable.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if is_name {
+        return Ok(());
+    }
+    // The value is not shown: it may be the key itself.
+    let message = "`api_key_env` must be the name of an environment variable";
+    Err(ConfigError::new("api_key_env", message)
+        .hint("write the variable's name, such as OPENAI_API_KEY, never the key itself"))
+}
+
+fn secret_key(key: &str, value: &Value) -> Option<String> {
+    let word = key.to_lowercase().replace('-', "_");
+    if SECRET_WORDS.iter().any(|secret| word.contains(secret)) {
+        return Some(key.to_owned());
+    }
+    let nested = value.as_object()?.iter().find_map(|(key, value)| secret_key(key, value))?;
+    Some(format!("{key}.{nested}"))
+}
+
+fn in_range(field: &str, value: Option<f64>, low: f64, high: f64) -> Result<(), ConfigError> {
+    match value {
+        Some(value) if !(low..=high).contains(&value) => {
+            let message = format!("`{field}` must be from {low} to {high}, and is {value}");
+            Err(ConfigError::new(field, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+    use serde_json::json;
+
+    fn refused_field(setting: Value) -> String {
+        let mut value = json!({"provider": "openai", "model": "m"});
+        for (key, setting) in setting.as_object().unwrap() {
+            value[key] = setting.clone();
+        }
+        let config: ModelConfig = serde_json::from_value(value).unwrap();
+        config.validate().map_or_else(|error| error.field, |()| "accepted".to_owned())
+    }
+
+    #[test]
+    fn settings_that_no_provider_accepts_are_refused_before_any_call() {
+        for (setting, field) in [
+            (json!({"model": " "}), "model"),
+            (json!({"name": ""}), "name"),
+            (json!({"temperature": -0.1}), "temperature"),
+            (json!({"temperature": 2.1}), "temperature"),
+            (json!({"top_p": 0}), "top_p"),
+            (json!({"top_p": 1.1}), "top_p"),
+            (json!({"max_tokens": 0}), "max_tokens"),
+            (json!({"n": 0}), "n"),
+            (json!({"top_logprobs": 21}), "top_logprobs"),
+            (json!({"stop": [""]}), "stop"),
+            (json!({"json_schema": "text"}), "json_schema"),
+            (json!({"field": "output"}), "field"),
+            (json!({"price": {"input": -1.0, "output": 1.0}}), "price.input"),
+            (json!({"limits": {"concurrency": 0}}), "limits.concurrency"),
+            (json!({"base_url": "localhost:8000"}), "base_url"),
+            (json!({"base_url": "ftp://host/v1"}), "base_url"),
+            (json!({"base_url": "no url"}), "base_url"),
+            (json!({"base_url": "http://user:pass@host/v1"}), "base_url"),
+            (json!({"base_url": "http://host/v1?key=abc"}), "base_url"),
+            (json!({"api_key_env": "sk-abc-123"}), "api_key_env"),
+            (json!({"extra": {"api_key": "x"}}), "extra"),
+            (json!({"extra": {"headers": {"Authorization": "x"}}}), "extra"),
+            (json!({"extra": {"messages": []}}), "extra"),
+            (json!({"provider": "anthropic", "n": 2}), "n"),
+            (json!({"provider": "anthropic", "seed": 2}), "seed"),
+            (json!({"provider": "anthropic", "temperature": 1.5}), "temperature"),
+            (json!({"top_k": 5}), "top_k"),
+            (json!({"provider": "recorded"}), "model"),
+            (json!({"provider": "recorded", "model": null, "temperature": 1}), "temperature"),
+        ] {
+            assert_eq!(refused_field(setting.clone()), field, "{setting}");
+        }
+    }
+
+    #[test]
+    fn ordinary_settings_are_accepted() {
+        for setting in [
+            json!({"temperature": 0, "top_p": 1, "max_tokens": 1, "n": 3, "seed": -1, "stop": "x"}),
+            json!({"base_url": "http://127.0.0.1:8000/v1", "top_k": 5, "api_key_env": "MY_KEY"}),
+            json!({"extra": {"service_tier": "flex", "max_tokens_of_thought": 5}}),
+            json!({"provider": "recorded", "model": null, "field": "answers.m2", "name": "m2"}),
+            json!({"provider": "anthropic", "n": 1, "top_k": 3}),
+        ] {
+            assert_eq!(refused_field(setting.clone()), "accepted", "{setting}");
+        }
+    }
+
+    #[test]
+    fn a_non_finite_temperature_is_refused() {
+        let mut config = ModelConfig::parse("openai:m").unwrap();
+        config.temperature = Some(f64::NAN);
+        assert_eq!(config.validate().unwrap_err().field, "temperature");
+    }
+
+    #[test]
+    fn a_key_written_in_place_of_its_variable_is_not_repeated() {
+        let mut config = ModelConfig::parse("openai:m").unwrap();
+        config.api_key_env = Some("sk-very-secret".to_owned());
+        let error = config.validate().unwrap_err();
+        assert!(!format!("{error:?}").contains("sk-very-secret"));
+    }
+}

@@ -1,0 +1,315 @@
+//! One model, called with everything its limits and its provider ask for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fullbench_types::{ContentHash, Generation, Message, NanoDollars, UnitFailure, Usage};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::backoff::pause_after;
+use super::counters::Counters;
+use super::turn::{NoTurn, Turn};
+use super::{GatewayOptions, GenerateError, ModelSnapshot};
+use crate::cache::CacheMode;
+use crate::config::{Limits, ModelConfig};
+use crate::limits::{Breaker, Lane};
+use crate::model::{CallError, FailureClass, LanguageModel, Reply};
+use crate::price::{Price, cost, price_of};
+use crate::request::{GenerationRequest, Parameters};
+use crate::tokens::{estimate_messages, estimate_tokens, upper_estimate_messages};
+
+/// Output tokens reserved for an answer whose length is not limited.
+const RESERVED_OUTPUT_TOKENS: u32 = 4_096;
+
+/// A model, called with everything its limits and its provider ask for.
+pub struct ModelHandle {
+    name: String,
+    config: ModelConfig,
+    limits: Limits,
+    parameters: Arc<Parameters>,
+    price: Option<Price>,
+    /// Tokens that a schema adds to every prompt, at most.
+    schema_tokens: u64,
+    model: Arc<dyn LanguageModel>,
+    pub(super) lane: Arc<Lane>,
+    pub(super) breaker: Arc<Breaker>,
+    pub(super) options: Arc<GatewayOptions>,
+    counters: Counters,
+}
+
+impl ModelHandle {
+    pub(super) fn new(
+        config: &ModelConfig,
+        limits: Limits,
+        model: Arc<dyn LanguageModel>,
+        lane: Arc<Lane>,
+        breaker: Arc<Breaker>,
+        options: Arc<GatewayOptions>,
+    ) -> Self {
+        let schema = config.json_schema.as_ref().map(ToString::to_string).unwrap_or_default();
+        Self {
+            name: config.display_name(),
+            limits,
+            parameters: Arc::new(config.parameters()),
+            price: price_of(config),
+            schema_tokens: schema.len().div_ceil(2) as u64,
+            model,
+            lane,
+            breaker,
+            options,
+            counters: Counters::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// The model's name in tables.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The model's configuration.
+    #[must_use]
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The limits that hold for the model.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The model's price, where it is known.
+    #[must_use]
+    pub fn price(&self) -> Option<Price> {
+        self.price
+    }
+
+    /// The complete request for these messages.
+    #[must_use]
+    pub fn request(
+        &self,
+        messages: Vec<Message>,
+        repetition: u32,
+        sample: u32,
+    ) -> GenerationRequest {
+        GenerationRequest {
+            organization: self.options.organization,
+            provider: self.config.provider,
+            base_url: self.config.effective_base_url().to_owned(),
+            model: self.config.model.clone().unwrap_or_default(),
+            messages,
+            parameters: Arc::clone(&self.parameters),
+            repetition,
+            sample,
+        }
+    }
+
+    /// One answer, from the cache or from the provider.
+    ///
+    /// # Errors
+    /// When there is no answer within the limits, the budget is used up, or the run was stopped.
+    pub async fn generate(
+        &self,
+        messages: Vec<Message>,
+        repetition: u32,
+        sample: u32,
+    ) -> Result<Generation, GenerateError> {
+        let request = self.request(messages, repetition, sample);
+        let mut key = None;
+        if let Some(cache) = &self.options.cache
+            && self.options.cache_mode != CacheMode::Off
+        {
+            let request_key = request.cache_key();
+            if let Some(generation) = cache.get(&request_key).await {
+                return Ok(self.served_from_cache(generation));
+            }
+            key = Some(request_key);
+        }
+        if self.options.cache_mode == CacheMode::Only {
+            let message = "the answer is not in the cache, and no model may be called";
+            return Err(self.failure(&CallError::new(FailureClass::NotCached, message), 0));
+        }
+        self.ask(&request, key).await
+    }
+
+    fn served_from_cache(&self, generation: Generation) -> Generation {
+        self.counters.count_cache_hit();
+        Generation {
+            cached: true,
+            attempts: 0,
+            cost: Some(NanoDollars::ZERO),
+            queue_us: 0,
+            ..generation
+        }
+    }
+
+    /// Calls the provider until there is an answer or no further attempt is allowed.
+    async fn ask(
+        &self,
+        request: &GenerationRequest,
+        key: Option<ContentHash>,
+    ) -> Result<Generation, GenerateError> {
+        let started = Instant::now();
+        let mut deadline = started + self.limits.deadline();
+        let mut attempts = 0;
+        let mut last_error: Option<CallError> = None;
+        loop {
+            let tokens = self.expected_tokens(request);
+            let turn = match self.turn(tokens, self.most_expensive(request), &mut deadline).await {
+                Ok(turn) => turn,
+                Err(NoTurn::Ended(error)) => return Err(error),
+                Err(NoTurn::Late(error)) => {
+                    return Err(self.failure(&last_error.unwrap_or(error), attempts));
+                }
+            };
+            attempts += 1;
+            let error = match self.call(request, deadline).await {
+                Ok(reply) => {
+                    let generation = self.finish(request, reply, turn, tokens);
+                    let queue = started.elapsed() - latency(&generation).min(started.elapsed());
+                    let queue_us = u64::try_from(queue.as_micros()).unwrap_or(u64::MAX);
+                    let generation = Generation { attempts, queue_us, ..generation };
+                    if let (Some(cache), Some(key)) = (&self.options.cache, &key) {
+                        cache.put(key, &generation).await;
+                    }
+                    return Ok(generation);
+                }
+                Err(error) => error,
+            };
+            self.give_back(turn, &error, tokens);
+            let pause = pause_after(attempts, error.retry_after);
+            let is_last = attempts >= self.limits.attempts || Instant::now() + pause >= deadline;
+            if !error.class.is_retryable() || is_last {
+                return Err(self.failure(&error, attempts));
+            }
+            tracing::debug!(model = %self.name, class = %error.class, attempts, ?pause, "call failed, trying again");
+            self.counters.count_retry(error.class);
+            last_error = Some(error);
+            self.unless_stopped(sleep(pause)).await?;
+        }
+    }
+
+    /// Makes one call within its time.
+    async fn call(
+        &self,
+        request: &GenerationRequest,
+        deadline: Instant,
+    ) -> Result<Reply, CallError> {
+        let _in_flight = self.counters.begin_call();
+        let until = deadline.min(Instant::now() + self.limits.timeout());
+        let allowed = until.saturating_duration_since(Instant::now());
+        match timeout_at(until, self.model.generate(request)).await {
+            Ok(result) => result,
+            Err(_) => {
+                let message = format!("no complete reply within {:.1} s", allowed.as_secs_f64());
+                Err(CallError::new(FailureClass::Timeout, message))
+            }
+        }
+    }
+
+    /// Books a success: cost, pace, places, breaker.
+    fn finish(
+        &self,
+        request: &GenerationRequest,
+        reply: Reply,
+        turn: Turn,
+        tokens: u64,
+    ) -> Generation {
+        let Reply { mut generation, rate } = reply;
+        let Turn { permit, admission, reservation } = turn;
+        let used = generation.usage.unwrap_or_else(|| estimated_usage(request, &generation));
+        generation.cost = match (&self.price, &generation.usage) {
+            (Some(price), Some(usage)) => Some(cost(price, usage)),
+            (Some(price), None) if *price == Price::FREE => Some(NanoDollars::ZERO),
+            _ => None,
+        };
+        let spent = self.price.map_or(NanoDollars::ZERO, |price| cost(&price, &used));
+        reservation.settle(spent);
+        self.counters.count_answer(used.output_tokens, spent);
+        self.lane.pacer.correct(tokens, used.input_tokens + used.output_tokens);
+        if let Some(hold) = rate.hold() {
+            self.lane.pacer.hold(hold);
+        }
+        self.lane.concurrency.succeeded(&permit);
+        admission.succeeded();
+        generation
+    }
+
+    /// Books a failure. A failed call costs nothing: providers bill answers.
+    fn give_back(&self, turn: Turn, error: &CallError, tokens: u64) {
+        let Turn { permit, admission, reservation } = turn;
+        drop(reservation);
+        self.lane.pacer.correct(tokens, 0);
+        if let Some(hold) = error.rate.hold() {
+            self.lane.pacer.hold(hold);
+        }
+        if error.class == FailureClass::RateLimit {
+            self.lane.concurrency.throttled(&permit);
+        }
+        admission.failed(error);
+    }
+
+    fn failure(&self, error: &CallError, attempts: u32) -> GenerateError {
+        GenerateError::Failed {
+            failure: UnitFailure {
+                reason: error.class.reason(),
+                message: error.message.clone(),
+                attempts,
+            },
+            class: error.class,
+            hint: error.class.hint(self.config.key_variable()),
+        }
+    }
+
+    /// Tokens a call will use, about.
+    fn expected_tokens(&self, request: &GenerationRequest) -> u64 {
+        if self.limits.tokens_per_minute.is_none() {
+            return 0;
+        }
+        let output = self.counters.expected_output_tokens(self.config.max_tokens);
+        estimate_messages(&request.messages) + self.schema_tokens / 2 + output
+    }
+
+    /// What a call may cost at most; nothing where the price is unknown.
+    fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
+        let Some(price) = self.price else { return NanoDollars::ZERO };
+        let output = self.config.max_tokens.unwrap_or(RESERVED_OUTPUT_TOKENS);
+        let usage = Usage {
+            input_tokens: upper_estimate_messages(&request.messages) + self.schema_tokens,
+            output_tokens: u64::from(output) * u64::from(self.config.n.unwrap_or(1)),
+            ..Usage::default()
+        };
+        let dearest_input = price.cache_write.map_or(price.input, |write| write.max(price.input));
+        cost(&Price { input: dearest_input, ..price }, &usage)
+    }
+
+    /// What is going on with this model.
+    #[must_use]
+    pub fn snapshot(&self) -> ModelSnapshot {
+        ModelSnapshot {
+            in_flight: self.counters.in_flight(),
+            concurrency_limit: self.lane.concurrency.current_limit(),
+            calls: self.counters.calls(),
+            cache_hits: self.counters.cache_hits(),
+            retries_by_class: self.counters.retries_by_class(),
+            breaker: self.breaker.state(),
+            breaker_opened_times: self.breaker.opened_times(),
+            spent: self.counters.spent(),
+        }
+    }
+}
+
+/// Tokens of a call whose provider did not count them.
+fn estimated_usage(request: &GenerationRequest, generation: &Generation) -> Usage {
+    Usage {
+        input_tokens: estimate_messages(&request.messages),
+        output_tokens: estimate_tokens(&generation.text),
+        ..Usage::default()
+    }
+}
+
+fn latency(generation: &Generation) -> Duration {
+    Duration::from_micros(generation.latency_us)
+}

@@ -1,0 +1,163 @@
+//! The way every call takes: cache, places, breaker, pace, budget, call, and again when it failed.
+
+mod backoff;
+mod counters;
+mod handle;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fullbench_types::{NanoDollars, OrganizationId, UnitFailure};
+use tokio_util::sync::CancellationToken;
+
+pub use handle::ModelHandle;
+
+use crate::budget::{Budget, BudgetExhausted};
+use crate::cache::{CacheMode, ResponseCache};
+use crate::config::{Limits, ModelConfig, Provider};
+use crate::error::LlmError;
+use crate::http::{Clients, HttpModel};
+use crate::limits::{Breaker, BreakerState, Lane};
+use crate::model::{FailureClass, LanguageModel};
+use crate::secret::Secret;
+
+/// What a gateway needs to know.
+pub struct GatewayOptions {
+    /// Whose requests these are.
+    pub organization: OrganizationId,
+    /// Where answers are kept.
+    pub cache: Option<Arc<dyn ResponseCache>>,
+    /// What the cache may be used for.
+    pub cache_mode: CacheMode,
+    /// What may be spent.
+    pub budget: Arc<Budget>,
+    /// When cancelled, calls in flight finish and nothing new is called.
+    pub stop: CancellationToken,
+}
+
+/// Makes models that share their provider's limits and circuit breaker.
+pub struct Gateway {
+    options: Arc<GatewayOptions>,
+    clients: Clients,
+    shared: Mutex<Shared>,
+}
+
+/// A provider at an address.
+type Endpoint = (Provider, String);
+
+#[derive(Default)]
+struct Shared {
+    breakers: HashMap<Endpoint, Arc<Breaker>>,
+    /// Lanes by endpoint and by the variable of the key: limits belong to an account.
+    lanes: HashMap<(Endpoint, Option<String>), Arc<Lane>>,
+}
+
+impl Gateway {
+    /// A gateway without models yet.
+    #[must_use]
+    pub fn new(options: GatewayOptions) -> Self {
+        Self { options: Arc::new(options), clients: Clients::default(), shared: Mutex::default() }
+    }
+
+    /// A model ready to be called. Models of one provider and address share places, pace and breaker; a model
+    /// that overrides places or pace has its own, and shares the breaker alone.
+    ///
+    /// # Errors
+    /// When its configuration is wrong, its key is missing, or it is recorded.
+    pub fn model(
+        &self,
+        config: &ModelConfig,
+        limits: &Limits,
+    ) -> Result<Arc<ModelHandle>, LlmError> {
+        config.validate()?;
+        if config.provider == Provider::Recorded {
+            return Err(LlmError::Recorded { model: config.display_name() });
+        }
+        let key = config.key_variable().and_then(Secret::from_environment);
+        if let (None, Some(variable)) = (&key, config.key_variable())
+            && self.options.cache_mode != CacheMode::Only
+        {
+            let variable = variable.to_owned();
+            return Err(LlmError::MissingKey { model: config.display_name(), variable });
+        }
+        let client = self.clients.client(config.effective_base_url())?;
+        let model = HttpModel::new(config, key, client)?;
+        self.custom_model(config, limits, Arc::new(model))
+    }
+
+    /// The same for a model of another kind, called through the trait.
+    ///
+    /// # Errors
+    /// When its configuration or the limits are wrong.
+    pub fn custom_model(
+        &self,
+        config: &ModelConfig,
+        limits: &Limits,
+        model: Arc<dyn LanguageModel>,
+    ) -> Result<Arc<ModelHandle>, LlmError> {
+        config.validate()?;
+        let limits = config.limits.as_ref().map_or_else(|| limits.clone(), |own| own.apply(limits));
+        limits.validate()?;
+        let endpoint: Endpoint = (config.provider, config.effective_base_url().to_owned());
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let breaker = Arc::clone(
+            shared.breakers.entry(endpoint.clone()).or_insert_with(|| Arc::new(Breaker::new())),
+        );
+        let has_own_lane = config.limits.as_ref().is_some_and(|own| own.changes_pace());
+        let lane = if has_own_lane {
+            Arc::new(Lane::new(&limits))
+        } else {
+            let account = (endpoint, config.key_variable().map(str::to_owned));
+            Arc::clone(shared.lanes.entry(account).or_insert_with(|| Arc::new(Lane::new(&limits))))
+        };
+        drop(shared);
+        let options = Arc::clone(&self.options);
+        Ok(Arc::new(ModelHandle::new(config, limits, model, lane, breaker, options)))
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GenerateError {
+    /// The last attempt failed, or no further one was allowed.
+    #[error("{}", failure.message)]
+    Failed {
+        /// What is recorded for the unit.
+        failure: UnitFailure,
+        /// What kind of failure the last one was.
+        class: FailureClass,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The budget has no room for the call.
+    #[error(transparent)]
+    BudgetExhausted(#[from] BudgetExhausted),
+    /// The run was stopped before the call.
+    #[error("stopped before the call")]
+    Stopped,
+}
+
+/// What is going on with one model, for a progress display.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelSnapshot {
+    /// Calls of this model on their way.
+    pub in_flight: u32,
+    /// Calls its provider takes at once, at the moment.
+    pub concurrency_limit: u32,
+    /// Calls made, failed ones included.
+    pub calls: u64,
+    /// Answers served from the cache.
+    pub cache_hits: u64,
+    /// Calls made again, by the class of the failure before; classes without any are left out.
+    pub retries_by_class: BTreeMap<FailureClass, u64>,
+    /// Whether calls go through.
+    pub breaker: BreakerState,
+    /// How often the provider's breaker has opened.
+    pub breaker_opened_times: u64,
+    /// What this model's calls cost.
+    pub spent: NanoDollars,
+}

@@ -1,0 +1,34 @@
+//! Language models behind one trait: wire adapters, retries, limits, prices, budget and response cache.
+//!
+//! A [`Gateway`] turns a [`ModelConfig`] into a [`ModelHandle`], and that turns messages into a
+//! [`Generation`](fullbench_types::Generation): from the cache where it can, otherwise by calling the provider as
+//! often as the limits allow until there is an answer. What is stored and how is not decided here.
+
+mod budget;
+mod cache;
+mod config;
+mod error;
+mod failure;
+mod gateway;
+mod http;
+mod limits;
+mod model;
+mod price;
+mod rate;
+mod request;
+mod secret;
+mod tokens;
+mod wire;
+
+pub use budget::{Budget, BudgetExhausted, Reservation};
+pub use cache::{CacheMode, ResponseCache};
+pub use config::{ConfigError, Limits, LimitsOverride, ModelConfig, Provider};
+pub use error::LlmError;
+pub use gateway::{Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot};
+pub use limits::BreakerState;
+pub use model::{CallError, FailureClass, LanguageModel, Reply};
+pub use price::{Price, PriceEntry, PriceSource, PriceTable, cost, price_of, price_table};
+pub use rate::RateHeaders;
+pub use request::{GenerationRequest, Parameters};
+pub use secret::Secret;
+pub use tokens::{estimate_messages, estimate_tokens, upper_estimate_messages};

@@ -1,0 +1,14 @@
+//! Scorers: anything that turns a case and an output into a score.
+//!
+//! A [`Scorer`] takes a slice of items, so that batches are natural. The registry builds scorers from
+//! their entries in an evaluation file and describes them for the schema and the reference pages.
+//! Reading files and running units are not done here.
+
+mod registry;
+mod scorer;
+mod scorers;
+
+pub use registry::{
+    NamedScorer, ScorerConfig, ScorerConfigError, ScorerDescription, build, descriptions,
+};
+pub use scorer::{Item, Scorer};

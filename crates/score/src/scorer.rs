@@ -1,0 +1,26 @@
+//! What a scorer is.
+
+use async_trait::async_trait;
+use fullbench_types::{Generation, Score, TestCase};
+
+/// One output to score, with the case it answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'unit> {
+    /// The case.
+    pub case: &'unit TestCase,
+    /// The answer.
+    pub generation: &'unit Generation,
+}
+
+/// Anything that turns a case and an output into a score.
+#[async_trait]
+pub trait Scorer: Send + Sync {
+    /// How the number was made: type, parameters and version, in one line that can be compared.
+    fn signature(&self) -> String;
+
+    /// Every score is yes or no, so that a mean is a proportion.
+    fn is_binary(&self) -> bool;
+
+    /// One score for each item, in the same order.
+    async fn score(&self, items: &[Item<'_>]) -> Vec<Score>;
+}

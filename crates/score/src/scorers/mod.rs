@@ -1,0 +1,176 @@
+//! Every built-in scorer, and what they share: parameters that describe themselves, one score per item.
+
+mod bounds;
+mod choice_letter;
+mod contains;
+mod exact_match;
+mod expectation;
+mod json_equal;
+mod json_field;
+mod json_schema;
+mod json_text;
+mod json_valid;
+mod multiple_choice;
+mod number;
+mod numeric_match;
+mod regex;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fullbench_types::{ContentHash, Score};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::registry::{Built, ScorerConfigError, canonical};
+use crate::scorer::{Item, Scorer};
+
+/// The parameters of a scorer as the evaluation file gives them.
+pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
+    /// What it builds.
+    type Scorer: ItemScorer;
+
+    /// The name in `type:`.
+    const KIND: &'static str;
+    /// What it does, in a line.
+    const SUMMARY: &'static str;
+    /// An entry as YAML.
+    const EXAMPLE: &'static str;
+    /// Raised whenever the same parameters begin to give other scores.
+    const VERSION: u32 = 1;
+    /// Compares with references unless a parameter says what to expect.
+    const NEEDS_REFERENCE: bool = false;
+    /// Yes or no with the default parameters.
+    const BINARY: bool = true;
+    /// Parameters that may be the path of a JSON file.
+    const FILE_PARAMETERS: &'static [&'static str] = &[];
+
+    /// Checks the parameters and prepares whatever can be prepared once.
+    fn build(self) -> Result<Self::Scorer, ScorerConfigError>;
+}
+
+/// A scorer that looks at one item at a time.
+pub(crate) trait ItemScorer: Send + Sync + 'static {
+    /// Every score is yes or no.
+    fn is_binary(&self) -> bool {
+        true
+    }
+
+    /// The score of one item.
+    fn score_item(&self, item: &Item<'_>) -> Score;
+}
+
+/// What the registry knows of a scorer.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) example: &'static str,
+    pub(crate) version: u32,
+    pub(crate) needs_reference: bool,
+    pub(crate) binary: bool,
+    pub(crate) file_parameters: &'static [&'static str],
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) build: fn(&Map<String, Value>) -> Result<Built, ScorerConfigError>,
+}
+
+/// Every scorer, by name.
+pub(crate) const KINDS: &[Kind] = &[
+    kind::<contains::Contains>(),
+    kind::<bounds::Cost>(),
+    kind::<exact_match::ExactMatch>(),
+    kind::<json_equal::JsonEqual>(),
+    kind::<json_field::JsonField>(),
+    kind::<json_schema::JsonSchemaMatch>(),
+    kind::<json_valid::JsonValid>(),
+    kind::<bounds::Latency>(),
+    kind::<bounds::Length>(),
+    kind::<multiple_choice::MultipleChoice>(),
+    kind::<contains::NotContains>(),
+    kind::<numeric_match::NumericMatch>(),
+    kind::<regex::Patterns>(),
+];
+
+const fn kind<P: Parameters>() -> Kind {
+    Kind {
+        name: P::KIND,
+        summary: P::SUMMARY,
+        example: P::EXAMPLE,
+        version: P::VERSION,
+        needs_reference: P::NEEDS_REFERENCE,
+        binary: P::BINARY,
+        file_parameters: P::FILE_PARAMETERS,
+        schema: P::json_schema,
+        build: built::<P>,
+    }
+}
+
+fn built<P: Parameters>(given: &Map<String, Value>) -> Result<Built, ScorerConfigError> {
+    let parameters: P =
+        serde_path_to_error::deserialize(Value::Object(given.clone())).map_err(|error| {
+            let path = error.path().to_string();
+            ScorerConfigError {
+                field: (path != "." && !path.is_empty()).then_some(path),
+                message: error.into_inner().to_string(),
+                hint: None,
+            }
+        })?;
+    let filled = serde_json::to_value(&parameters)
+        .map_err(|error| ScorerConfigError::new(error.to_string()))?;
+    let canonical = canonical(filled);
+    let signature = signature::<P>(&canonical);
+    let scorer = Arc::new(PerItem { scorer: parameters.build()?, signature });
+    Ok(Built { scorer, canonical })
+}
+
+/// Kind, every parameter and the version, as sacreBLEU writes it: `exact_match|ignore_case:no|trim:yes|v:1`.
+fn signature<P: Parameters>(canonical: &Value) -> String {
+    let mut signature = P::KIND.to_owned();
+    for (name, value) in canonical.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::Null => continue,
+            Value::Bool(true) => "yes".to_owned(),
+            Value::Bool(false) => "no".to_owned(),
+            Value::String(text) => shortened(text.clone()),
+            other => shortened(other.to_string()),
+        };
+        signature.push_str(&format!("|{name}:{shown}"));
+    }
+    signature.push_str(&format!("|v:{}", P::VERSION));
+    signature
+}
+
+/// The text, or a hash of it where it is long or would not stay on its part of the line.
+fn shortened(text: String) -> String {
+    const LONGEST: usize = 48;
+    if text.len() <= LONGEST && !text.contains(['|', '\n', '\r']) {
+        return text;
+    }
+    let hash = ContentHash::of(text.as_bytes()).to_string();
+    format!("#{}", &hash[..12])
+}
+
+/// Lets a scorer of single items take a slice of them.
+struct PerItem<S> {
+    scorer: S,
+    signature: String,
+}
+
+#[async_trait]
+impl<S: ItemScorer> Scorer for PerItem<S> {
+    fn signature(&self) -> String {
+        self.signature.clone()
+    }
+
+    fn is_binary(&self) -> bool {
+        self.scorer.is_binary()
+    }
+
+    async fn score(&self, items: &[Item<'_>]) -> Vec<Score> {
+        items.iter().map(|item| self.scorer.score_item(item)).collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;

@@ -1,0 +1,80 @@
+//! Mean and variance in one pass.
+
+/// Count, mean and sum of squared deviations, updated value by value (Welford 1962; merged after Chan et al. 1979).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Takes one more value.
+    pub fn add(&mut self, value: f64) {
+        self.count += 1;
+        let before = value - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    /// Takes all values of another sample.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        let count = self.count + other.count;
+        let difference = other.mean - self.mean;
+        let (own, others) = (self.count as f64, other.count as f64);
+        self.mean += difference * others / count as f64;
+        self.squares += other.squares + difference * difference * own * others / count as f64;
+        self.count = count;
+    }
+
+    /// How many values.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean; none of no values.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then_some(self.mean)
+    }
+
+    /// The sample variance (divided by n − 1); none of fewer than two values.
+    #[must_use]
+    pub fn variance(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).max(0.0))
+    }
+}
+
+impl FromIterator<f64> for Moments {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut moments = Self::default();
+        values.into_iter().for_each(|value| moments.add(value));
+        moments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_equals_one_pass() {
+        let values: Vec<f64> = (0..100).map(|i| f64::from(i * i % 37) / 7.0).collect();
+        let whole: Moments = values.iter().copied().collect();
+        let mut merged: Moments = values[..33].iter().copied().collect();
+        merged.merge(&values[33..].iter().copied().collect());
+        assert_eq!(whole.count(), merged.count());
+        assert!((whole.mean().unwrap_or(0.0) - merged.mean().unwrap_or(1.0)).abs() < 1e-12);
+        assert!((whole.variance().unwrap_or(0.0) - merged.variance().unwrap_or(1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_not_defined_is_none() {
+        assert_eq!(Moments::default().mean(), None);
+        assert_eq!([3.0].into_iter().collect::<Moments>().variance(), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! The response cache: provider replies by the complete key of their request, in a database file of its own.
+//!
+//! Losing the last replies on a crash only costs a repeated call, so writes are grouped and not forced to disk.
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fullbench_llm::ResponseCache;
+use fullbench_types::{ContentHash, Generation};
+use sea_orm::sqlx::sqlite::SqliteSynchronous;
+use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TransactionTrait, Value};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::StoreError;
+use crate::database::connect;
+use crate::runs::now_milliseconds;
+
+/// How old and how large the cache may become.
+#[derive(Debug, Clone, Copy)]
+pub struct CacheLimits {
+    /// Replies older than this are not served.
+    pub max_age: Duration,
+    /// Above this many bytes the longest unused replies go.
+    pub max_bytes: u64,
+}
+
+enum Write {
+    Put { key: ContentHash, response: String },
+    Used { key: ContentHash },
+    Flush(oneshot::Sender<()>),
+}
+
+/// The cache of a folder.
+#[derive(Debug)]
+pub struct DiskCache {
+    database: DatabaseConnection,
+    writes: mpsc::UnboundedSender<Write>,
+    limits: CacheLimits,
+}
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS responses (key BLOB PRIMARY KEY, \
+    response TEXT NOT NULL, size INTEGER NOT NULL, created_at INTEGER NOT NULL, \
+    used_at INTEGER NOT NULL)";
+
+impl DiskCache {
+    /// Opens the cache of a folder and removes what is too old or too much.
+    pub async fn open(home: &Path, limits: CacheLimits) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
+        let database = connect(&home.join("cache.db"), SqliteSynchronous::Normal).await?;
+        database.execute_unprepared(TABLE).await?;
+        database
+            .execute_unprepared("CREATE INDEX IF NOT EXISTS responses_used ON responses (used_at)")
+            .await?;
+        let (writes, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(write_groups(database.clone(), receiver));
+        let cache = Self { database, writes, limits };
+        cache.prune().await?;
+        Ok(cache)
+    }
+
+    /// Waits until everything put so far is written.
+    pub async fn flush(&self) {
+        let (done, waiting) = oneshot::channel();
+        if self.writes.send(Write::Flush(done)).is_ok() {
+            let _ = waiting.await;
+        }
+    }
+
+    /// Removes replies past their age and, above the size, the longest unused ones.
+    pub async fn prune(&self) -> Result<(), StoreError> {
+        let delete = "DELETE FROM responses WHERE created_at < $1";
+        self.database.execute_raw(self.statement(delete, vec![self.oldest().into()])).await?;
+        let total = "SELECT COALESCE(SUM(size), 0) FROM responses";
+        let row = self.database.query_one_raw(self.statement(total, vec![])).await?;
+        let mut bytes = match row {
+            Some(row) => row.try_get_by_index::<i64>(0)? as u64,
+            None => 0,
+        };
+        while bytes > self.limits.max_bytes {
+            let sql = "DELETE FROM responses WHERE key IN \
+                 (SELECT key FROM responses ORDER BY used_at LIMIT 1000) RETURNING size";
+            let removed = self.database.query_all_raw(self.statement(sql, vec![])).await?;
+            if removed.is_empty() {
+                break;
+            }
+            for row in removed {
+                bytes = bytes.saturating_sub(row.try_get_by_index::<i64>(0)? as u64);
+            }
+        }
+        Ok(())
+    }
+
+    fn oldest(&self) -> i64 {
+        let age = i64::try_from(self.limits.max_age.as_millis()).unwrap_or(i64::MAX);
+        now_milliseconds().saturating_sub(age)
+    }
+
+    fn statement(&self, sql: &str, values: Vec<Value>) -> Statement {
+        Statement::from_sql_and_values(self.database.get_database_backend(), sql, values)
+    }
+}
+
+#[async_trait]
+impl ResponseCache for DiskCache {
+    async fn get(&self, key: &ContentHash) -> Option<Generation> {
+        let sql = "SELECT response FROM responses WHERE key = $1 AND created_at >= $2";
+        let values = vec![key.0.to_vec().into(), self.oldest().into()];
+        let row = match self.database.query_one_raw(self.statement(sql, values)).await {
+            Ok(row) => row?,
+            Err(error) => {
+                tracing::warn!(%error, "the response cache could not be read");
+                return None;
+            }
+        };
+        let response: String = row.try_get_by_index(0).ok()?;
+        let generation = serde_json::from_str(&response).ok()?;
+        let _ = self.writes.send(Write::Used { key: *key });
+        Some(generation)
+    }
+
+    async fn put(&self, key: &ContentHash, generation: &Generation) {
+        match serde_json::to_string(generation) {
+            Ok(response) => {
+                let _ = self.writes.send(Write::Put { key: *key, response });
+            }
+            Err(error) => tracing::warn!(%error, "a reply could not be cached"),
+        }
+    }
+}
+
+/// Writes what has come in, one transaction at a time, until the cache is dropped.
+async fn write_groups(database: DatabaseConnection, mut writes: mpsc::UnboundedReceiver<Write>) {
+    let mut group = Vec::new();
+    while writes.recv_many(&mut group, 1024).await > 0 {
+        let mut flushed = Vec::new();
+        if let Err(error) = write_group(&database, group.drain(..), &mut flushed).await {
+            tracing::warn!(%error, "the response cache could not be written");
+        }
+        for waiting in flushed {
+            let _ = waiting.send(());
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn write_group(
+    database: &DatabaseConnection,
+    group: impl Iterator<Item = Write>,
+    flushed: &mut Vec<oneshot::Sender<()>>,
+) -> Result<(), sea_orm::DbErr> {
+    let backend = database.get_database_backend();
+    let now = now_milliseconds();
+    let transaction = database.begin().await?;
+    for write in group {
+        let (sql, values) = match write {
+            Write::Flush(waiting) => {
+                flushed.push(waiting);
+                continue;
+            }
+            Write::Used { key } => (
+                "UPDATE responses SET used_at = $1 WHERE key = $2",
+                vec![now.into(), key.0.to_vec().into()],
+            ),
+            Write::Put { key, response } => {
+                let size = response.len() as i64;
+                (
+                    "INSERT INTO responses (key, response, size, created_at, used_at) \
+                     VALUES ($1, $2, $3, $4, $4) ON CONFLICT (key) DO UPDATE \
+                     SET response = excluded.response, size = excluded.size, \
+                     created_at = excluded.created_at, used_at = excluded.used_at",
+                    vec![key.0.to_vec().into(), response.into(), size.into(), now.into()],
+                )
+            }
+        };
+        transaction.execute_raw(Statement::from_sql_and_values(backend, sql, values)).await?;
+    }
+    transaction.commit().await
+}

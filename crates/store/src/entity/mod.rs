@@ -1,0 +1,7 @@
+//! The tables. Columns are portable: text enums, JSON as text, integers for money and time, UUIDs.
+
+pub(crate) mod dataset_version;
+pub(crate) mod generation;
+pub(crate) mod run;
+pub(crate) mod run_progress;
+pub(crate) mod score;

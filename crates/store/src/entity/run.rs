@@ -1,0 +1,30 @@
+//! A run with its frozen spec.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "runs")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub name: String,
+    pub kind: String,
+    pub state: String,
+    #[sea_orm(column_type = "Text")]
+    pub spec: String,
+    pub spec_hash: String,
+    pub dataset_hash: String,
+    #[sea_orm(column_type = "Text")]
+    pub notes: String,
+    pub planned_units: i64,
+    pub version: String,
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub finished_at: Option<i64>,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub(crate) enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,28 @@
+//! Persistence: runs and their results, data sets as content-addressed blocks, the response cache.
+//!
+//! Everything is reached through [`Store::scoped`]: there is no query without an organization.
+//! The store keeps what it is given; it plans, runs and scores nothing.
+
+mod cache;
+mod database;
+mod dataset;
+mod entity;
+mod error;
+mod lock;
+mod migration;
+mod objects;
+mod progress;
+mod recorder;
+mod results;
+mod runs;
+
+pub use cache::{CacheLimits, DiskCache};
+pub use database::{ScopedStore, Store};
+pub use dataset::{CaseReader, DatasetVersion, DatasetWriter, FieldMapping, StoredBlock};
+pub use error::StoreError;
+pub use lock::RunLock;
+pub use objects::ObjectStore;
+pub use progress::{LaneProgress, RecordedUnit};
+pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
+pub use results::{ResultDetail, ScoreEntry, UnitResult};
+pub use runs::{NewRun, RunRecord};

@@ -1,0 +1,49 @@
+//! Runs, data set versions, generations, scores, progress.
+
+use sea_orm::{DbBackend, Schema};
+use sea_orm_migration::prelude::*;
+
+use crate::entity::{dataset_version, generation, run, run_progress, score};
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m0001_runs_and_results"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let backend = manager.get_database_backend();
+        let schema = Schema::new(backend);
+        manager.create_table(schema.create_table_from_entity(run::Entity)).await?;
+        manager.create_table(schema.create_table_from_entity(dataset_version::Entity)).await?;
+        manager.create_table(schema.create_table_from_entity(run_progress::Entity)).await?;
+        manager.create_table(schema.create_table_from_entity(generation::Entity)).await?;
+        let mut scores = schema.create_table_from_entity(score::Entity);
+        if backend == DbBackend::Sqlite {
+            scores.extra("WITHOUT ROWID");
+        }
+        manager.create_table(scores).await?;
+        manager
+            .create_index(
+                Index::create()
+                    .name("dataset_versions_by_source")
+                    .table(dataset_version::Entity)
+                    .col(dataset_version::Column::OrganizationId)
+                    .col(dataset_version::Column::SourceHash)
+                    .to_owned(),
+            )
+            .await?;
+        manager
+            .get_connection()
+            .execute_unprepared(
+                "CREATE INDEX generations_failed ON generations (run_id, model_index, case_index) \
+                 WHERE status <> 'answered'",
+            )
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! Migrations, one file each, never changed once released.
+
+mod m0001_runs_and_results;
+
+use sea_orm_migration::prelude::*;
+
+pub(crate) struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(m0001_runs_and_results::Migration)]
+    }
+}

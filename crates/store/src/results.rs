@@ -1,0 +1,245 @@
+//! Results read back in the order of their keys, page by page.
+
+use fullbench_types::{
+    FailureReason, FinishReason, Generation, NanoDollars, Outcome, RunId, Score, TokenLogprob,
+    UnitFailure, UnitKey, Usage,
+};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::{ScopedStore, StoreError};
+
+/// How much of each result to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultDetail {
+    /// Numbers only: no texts, no reasons. For summaries.
+    Numbers,
+    /// Everything but the provider's raw reply.
+    Texts,
+    /// Everything.
+    Full,
+}
+
+/// One unit of a run with what is recorded of it.
+#[derive(Debug, Clone)]
+pub struct UnitResult {
+    /// The unit.
+    pub key: UnitKey,
+    /// The identity of its case.
+    pub case_key: String,
+    /// The answer, or the failure of the last attempt.
+    pub result: Result<Generation, UnitFailure>,
+    /// The counting (highest) revision of each score.
+    pub scores: Vec<ScoreEntry>,
+}
+
+/// A score with the scorer that gave it.
+#[derive(Debug, Clone)]
+pub struct ScoreEntry {
+    /// The first 16 bytes of the scorer's hash.
+    pub scorer: [u8; 16],
+    /// 0 for the first scoring.
+    pub revision: u32,
+    /// The score.
+    pub score: Score,
+}
+
+#[derive(Default, Deserialize)]
+struct Details {
+    #[serde(default)]
+    alternatives: Vec<String>,
+    #[serde(default)]
+    logprobs: Option<Vec<TokenLogprob>>,
+}
+
+impl ScopedStore {
+    /// The next page of results after a unit, ordered by case, model and repetition.
+    pub async fn results_after(
+        &self,
+        run: RunId,
+        after: Option<UnitKey>,
+        limit: u64,
+        detail: ResultDetail,
+    ) -> Result<Vec<UnitResult>, StoreError> {
+        let mut units = self.generations_after(run, after, limit, detail).await?;
+        let (Some(first), Some(last)) = (units.first(), units.last()) else {
+            return Ok(units);
+        };
+        let scores = self.scores_between(run, first.key, last.key, detail).await?;
+        let mut position = 0;
+        for (key, entry) in scores {
+            while units.get(position).is_some_and(|unit| unit.key < key) {
+                position += 1;
+            }
+            let Some(unit) = units.get_mut(position).filter(|unit| unit.key == key) else {
+                continue;
+            };
+            match unit.scores.last_mut() {
+                Some(before) if before.scorer == entry.scorer => *before = entry,
+                _ => unit.scores.push(entry),
+            }
+        }
+        Ok(units)
+    }
+
+    /// One unit, if it has a record.
+    pub async fn result(&self, run: RunId, key: UnitKey) -> Result<Option<UnitResult>, StoreError> {
+        let before = match (key.repetition.checked_sub(1), key.model_index.checked_sub(1)) {
+            (Some(repetition), _) => Some(UnitKey { repetition, ..key }),
+            (None, Some(model_index)) => {
+                Some(UnitKey { model_index, repetition: u32::MAX >> 1, ..key })
+            }
+            (None, None) => key.case_index.checked_sub(1).map(|case_index| UnitKey {
+                case_index,
+                model_index: u32::MAX >> 1,
+                repetition: u32::MAX >> 1,
+            }),
+        };
+        let mut page = self.results_after(run, before, 1, ResultDetail::Full).await?;
+        Ok(page.pop().filter(|unit| unit.key == key))
+    }
+
+    async fn generations_after(
+        &self,
+        run: RunId,
+        after: Option<UnitKey>,
+        limit: u64,
+        detail: ResultDetail,
+    ) -> Result<Vec<UnitResult>, StoreError> {
+        let (text, details, raw) = match detail {
+            ResultDetail::Numbers => ("NULL", "NULL", "NULL"),
+            ResultDetail::Texts => {
+                ("text", "details", "CASE status WHEN 'answered' THEN NULL ELSE raw END")
+            }
+            ResultDetail::Full => ("text", "details", "raw"),
+        };
+        let mut values: Vec<Value> =
+            vec![run.0.into(), self.organization.0.into(), (limit as i64).into()];
+        let mut condition = "";
+        if let Some(key) = after {
+            condition = "AND (case_index, model_index, repetition) > ($4, $5, $6)";
+            push_key(&mut values, key);
+        }
+        let sql = format!(
+            "SELECT case_index, model_index, repetition, case_key, status, finish_reason, \
+             input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, \
+             reasoning_tokens, latency_us, time_to_first_token_us, queue_us, cost_nanodollars, \
+             attempts, cached, reported_model, {text}, {details}, {raw} FROM generations \
+             WHERE run_id = $1 AND organization_id = $2 {condition} \
+             ORDER BY case_index, model_index, repetition LIMIT $3"
+        );
+        let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
+        rows.iter().map(unit_result).collect()
+    }
+
+    async fn scores_between(
+        &self,
+        run: RunId,
+        first: UnitKey,
+        last: UnitKey,
+        detail: ResultDetail,
+    ) -> Result<Vec<(UnitKey, ScoreEntry)>, StoreError> {
+        let texts =
+            if detail == ResultDetail::Numbers { "NULL, NULL" } else { "reasoning, evidence" };
+        let sql = format!(
+            "SELECT case_index, model_index, repetition, scorer, revision, outcome, reason, raw, \
+             value, confidence, cost_nanodollars, cached, {texts} FROM scores WHERE run_id = $1 \
+             AND (case_index, model_index, repetition) >= ($2, $3, $4) \
+             AND (case_index, model_index, repetition) <= ($5, $6, $7) AND organization_id = $8 \
+             ORDER BY case_index, model_index, repetition, scorer, revision"
+        );
+        let mut values: Vec<Value> = vec![run.0.into()];
+        push_key(&mut values, first);
+        push_key(&mut values, last);
+        values.push(self.organization.0.into());
+        let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
+        rows.iter().map(|row| Ok((key_of(row)?, score_entry(row)?))).collect()
+    }
+}
+
+fn push_key(values: &mut Vec<Value>, key: UnitKey) {
+    values.extend([
+        (key.case_index as i64).into(),
+        (key.model_index as i32).into(),
+        (key.repetition as i32).into(),
+    ]);
+}
+
+fn key_of(row: &QueryResult) -> Result<UnitKey, StoreError> {
+    Ok(UnitKey {
+        case_index: row.try_get_by_index::<i64>(0)? as u64,
+        model_index: row.try_get_by_index::<i32>(1)? as u32,
+        repetition: row.try_get_by_index::<i32>(2)? as u32,
+    })
+}
+
+fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
+    let key = key_of(row)?;
+    let status: String = row.try_get_by_index(4)?;
+    let attempts = row.try_get_by_index::<i32>(15)? as u32;
+    let text: Option<String> = row.try_get_by_index(18)?;
+    let raw: Option<String> = row.try_get_by_index(20)?;
+    let case_key = row.try_get_by_index(3)?;
+    if status != "answered" {
+        let reason = FailureReason::from_word(&status)
+            .ok_or_else(|| StoreError::Damaged(format!("an unknown status `{status}`")))?;
+        let failure = UnitFailure { reason, message: raw.unwrap_or_default(), attempts };
+        return Ok(UnitResult { key, case_key, result: Err(failure), scores: Vec::new() });
+    }
+    let number = |index| -> Result<Option<u64>, StoreError> {
+        Ok(row.try_get_by_index::<Option<i64>>(index)?.map(|number| number as u64))
+    };
+    let usage = match (number(6)?, number(7)?) {
+        (Some(input_tokens), Some(output_tokens)) => Some(Usage {
+            input_tokens,
+            output_tokens,
+            cached_input_tokens: number(8)?.unwrap_or_default(),
+            cache_write_tokens: number(9)?.unwrap_or_default(),
+            reasoning_tokens: number(10)?.unwrap_or_default(),
+        }),
+        _ => None,
+    };
+    let details = match row.try_get_by_index::<Option<String>>(19)? {
+        Some(json) => serde_json::from_str(&json)
+            .map_err(|error| StoreError::Damaged(format!("details of a result: {error}")))?,
+        None => Details::default(),
+    };
+    let finish: Option<String> = row.try_get_by_index(5)?;
+    let generation = Generation {
+        text: text.unwrap_or_default(),
+        alternatives: details.alternatives,
+        finish_reason: FinishReason::from_word(finish.as_deref().unwrap_or_default()),
+        usage,
+        latency_us: number(11)?.unwrap_or_default(),
+        time_to_first_token_us: number(12)?,
+        queue_us: number(13)?.unwrap_or_default(),
+        cost: row.try_get_by_index::<Option<i64>>(14)?.map(NanoDollars),
+        attempts,
+        cached: row.try_get_by_index(16)?,
+        logprobs: details.logprobs,
+        reported_model: row.try_get_by_index(17)?,
+        raw,
+    };
+    Ok(UnitResult { key, case_key, result: Ok(generation), scores: Vec::new() })
+}
+
+fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
+    let outcome: String = row.try_get_by_index(5)?;
+    let reason: Option<String> = row.try_get_by_index(6)?;
+    let evidence: Option<String> = row.try_get_by_index(13)?;
+    let score = Score {
+        outcome: Outcome::from_words(&outcome, reason.as_deref())
+            .ok_or_else(|| StoreError::Damaged(format!("an unknown outcome `{outcome}`")))?,
+        raw: row.try_get_by_index(7)?,
+        value: row.try_get_by_index(8)?,
+        reasoning: row.try_get_by_index(12)?,
+        evidence: evidence.and_then(|json| serde_json::from_str(&json).ok()),
+        confidence: row.try_get_by_index(9)?,
+        cost: row.try_get_by_index::<Option<i64>>(10)?.map(NanoDollars),
+        cached: row.try_get_by_index(11)?,
+    };
+    let scorer: Uuid = row.try_get_by_index(3)?;
+    let revision = row.try_get_by_index::<i32>(4)? as u32;
+    Ok(ScoreEntry { scorer: scorer.into_bytes(), revision, score })
+}

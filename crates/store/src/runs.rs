@@ -1,0 +1,179 @@
+//! Runs: create, find, list, change of state.
+
+use fullbench_types::{ContentHash, RunId, RunKind, RunState};
+use jiff::Timestamp;
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+
+use crate::entity::run;
+use crate::{ScopedStore, StoreError};
+
+/// What is known of a run when it is created.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// The name in the evaluation file.
+    pub name: String,
+    /// What the run is for.
+    pub kind: RunKind,
+    /// The whole validated spec, as JSON.
+    pub spec: String,
+    /// Hash of the dataset version.
+    pub dataset: ContentHash,
+    /// Units of the plan.
+    pub planned_units: u64,
+    /// The version of fullbench that made it.
+    pub version: String,
+}
+
+/// A stored run.
+#[derive(Debug, Clone)]
+pub struct RunRecord {
+    /// Its id.
+    pub id: RunId,
+    /// The name in the evaluation file.
+    pub name: String,
+    /// Where it stands.
+    pub state: RunState,
+    /// The frozen spec, as JSON.
+    pub spec: String,
+    /// Hash of the frozen spec.
+    pub spec_hash: ContentHash,
+    /// Hash of the dataset version.
+    pub dataset: ContentHash,
+    /// What happened that the user should know: stopped at the budget, a bad key.
+    pub notes: Vec<String>,
+    /// Units of the plan.
+    pub planned_units: u64,
+    /// The version of fullbench that made it.
+    pub version: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+    /// When the last unit ended, once it is not running.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl ScopedStore {
+    /// Creates a run, pending.
+    pub async fn create_run(&self, new: NewRun) -> Result<RunRecord, StoreError> {
+        let id = RunId::generate();
+        let now = now_milliseconds();
+        let spec_hash = ContentHash::of(new.spec.as_bytes());
+        let row = run::ActiveModel {
+            id: Set(id.0),
+            organization_id: Set(self.organization.0),
+            name: Set(new.name),
+            kind: Set(new.kind.as_str().to_owned()),
+            state: Set(RunState::Pending.as_str().to_owned()),
+            spec: Set(new.spec),
+            spec_hash: Set(spec_hash.to_string()),
+            dataset_hash: Set(new.dataset.to_string()),
+            notes: Set("[]".to_owned()),
+            planned_units: Set(new.planned_units as i64),
+            version: Set(new.version),
+            created_at: Set(now),
+            updated_at: Set(now),
+            finished_at: Set(None),
+        };
+        record(row.insert(&self.database).await?)
+    }
+
+    /// The run of this id.
+    pub async fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
+        let found = run::Entity::find_by_id(id.0)
+            .filter(run::Column::OrganizationId.eq(self.organization.0))
+            .one(&self.database)
+            .await?;
+        record(found.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?)
+    }
+
+    /// The run whose id begins or ends with these letters, the newest of this name, or the newest of all for `latest`.
+    pub async fn find_run(&self, wanted: &str) -> Result<RunRecord, StoreError> {
+        let runs = self.runs(None).await?;
+        if wanted == "latest" {
+            return runs
+                .into_iter()
+                .next()
+                .ok_or_else(|| StoreError::RunNotFound(wanted.to_owned()));
+        }
+        let letters = wanted.to_ascii_lowercase();
+        let matches: Vec<&RunRecord> = runs
+            .iter()
+            .filter(|run| {
+                let id = run.id.to_string();
+                letters.len() >= 4 && (id.starts_with(&letters) || id.ends_with(&letters))
+            })
+            .collect();
+        match matches.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => runs
+                .into_iter()
+                .find(|run| run.name == wanted)
+                .ok_or_else(|| StoreError::RunNotFound(wanted.to_owned())),
+            several => {
+                Err(StoreError::RunAmbiguous { prefix: wanted.to_owned(), count: several.len() })
+            }
+        }
+    }
+
+    /// Runs, newest first.
+    pub async fn runs(&self, limit: Option<u64>) -> Result<Vec<RunRecord>, StoreError> {
+        let rows = run::Entity::find()
+            .filter(run::Column::OrganizationId.eq(self.organization.0))
+            .order_by_desc(run::Column::Id)
+            .limit(limit)
+            .all(&self.database)
+            .await?;
+        rows.into_iter().map(record).collect()
+    }
+
+    /// Sets the state of a run; a state in which nobody works on it also sets when it finished.
+    pub async fn set_run_state(
+        &self,
+        id: RunId,
+        state: RunState,
+        notes: &[String],
+    ) -> Result<RunRecord, StoreError> {
+        let before = self.run(id).await?;
+        let now = now_milliseconds();
+        let working = matches!(state, RunState::Pending | RunState::Running);
+        let row = run::ActiveModel {
+            id: Set(before.id.0),
+            state: Set(state.as_str().to_owned()),
+            notes: Set(serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())),
+            updated_at: Set(now),
+            finished_at: Set((!working).then_some(now)),
+            ..Default::default()
+        };
+        record(row.update(&self.database).await?)
+    }
+}
+
+fn record(row: run::Model) -> Result<RunRecord, StoreError> {
+    let damaged = |what: &str| StoreError::Damaged(format!("run {}: {what}", row.id));
+    let time = |milliseconds| {
+        Timestamp::from_millisecond(milliseconds).map_err(|_| damaged("a time out of range"))
+    };
+    Ok(RunRecord {
+        id: RunId(row.id),
+        state: RunState::from_word(&row.state).ok_or_else(|| damaged("an unknown state"))?,
+        spec_hash: row.spec_hash.parse().map_err(|error: String| damaged(&error))?,
+        dataset: row.dataset_hash.parse().map_err(|error: String| damaged(&error))?,
+        notes: serde_json::from_str(&row.notes).map_err(|error| damaged(&error.to_string()))?,
+        planned_units: row.planned_units as u64,
+        created_at: time(row.created_at)?,
+        updated_at: time(row.updated_at)?,
+        finished_at: row.finished_at.map(time).transpose()?,
+        name: row.name,
+        spec: row.spec,
+        version: row.version,
+    })
+}
+
+/// Milliseconds since 1970, UTC.
+pub(crate) fn now_milliseconds() -> i64 {
+    Timestamp::now().as_millisecond()
+}

@@ -1,0 +1,21 @@
+//! The vocabulary of Fullbench: what a case, a model, a generation, a score and a run are.
+//!
+//! Plain data with serde, no I/O. Every other crate speaks in these words.
+
+mod case;
+mod error;
+mod generation;
+mod id;
+mod message;
+mod money;
+mod run;
+mod score;
+
+pub use case::{CaseKey, TestCase, lookup, text_of};
+pub use error::ErrorCode;
+pub use generation::{FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage};
+pub use id::{ContentHash, DEFAULT_ORGANIZATION, OrganizationId, RunId, UnitKey};
+pub use message::{Message, Role};
+pub use money::NanoDollars;
+pub use run::{RunKind, RunState};
+pub use score::{FailureReason, Outcome, Score, UnscoredReason};

@@ -1,5 +1,6 @@
 //! The live display of a run on stderr: a bar in a terminal, plain lines elsewhere.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,9 @@ use tokio::task::JoinHandle;
 const FRAME: Duration = Duration::from_millis(100);
 /// How often a line is written where there is no terminal.
 const LINE: Duration = Duration::from_secs(5);
+
+/// The rate is that of the last while.
+const RECENT: f64 = 15.0;
 
 /// A display that runs until it is ended.
 pub(crate) struct Display {
@@ -27,25 +31,67 @@ impl Display {
         let (shown, counters) = (bar.clone(), progress.clone());
         let task = tokio::spawn(async move {
             let mut tick = tokio::time::interval(if shown.is_some() { FRAME } else { LINE });
+            let mut recent = Recent::default();
             tick.tick().await;
             loop {
                 tick.tick().await;
+                let snapshot = counters.snapshot();
+                let pace = recent.pace(&snapshot);
                 match &shown {
-                    Some(bar) => draw(bar, &counters.snapshot()),
-                    None => write_line(&line(&counters.snapshot())),
+                    Some(bar) => draw(bar, &snapshot, pace),
+                    None => write_line(&line(&snapshot, pace)),
                 }
             }
         });
         Self { task, bar, progress }
     }
 
-    /// Stops, and leaves a last line.
+    /// Stops, and leaves a last line with the rate of the whole.
     pub(crate) fn end(self) {
         self.task.abort();
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
-        write_line(&line(&self.progress.snapshot()));
+        let snapshot = self.progress.snapshot();
+        let pace = Recent::default().pace(&snapshot);
+        write_line(&line(&snapshot, pace));
+    }
+}
+
+/// What each lane had done when, for the last while.
+#[derive(Default)]
+struct Recent(VecDeque<(f64, Vec<u64>)>);
+
+/// Units a second, and how long the slowest lane still takes.
+#[derive(Clone, Copy)]
+struct Pace {
+    rate: f64,
+    seconds_left: f64,
+}
+
+impl Recent {
+    /// The pace over the last while.
+    fn pace(&mut self, snapshot: &ProgressSnapshot) -> Pace {
+        let now: Vec<u64> = snapshot.lanes.iter().map(|lane| lane.done_now).collect();
+        self.0.push_back((snapshot.seconds, now));
+        while self.0.len() > 2 && self.0[1].0 < snapshot.seconds - RECENT {
+            self.0.pop_front();
+        }
+        let from_start = snapshot.seconds <= RECENT || self.0.len() < 2;
+        let since = if from_start { 0.0 } else { self.0[0].0 };
+        let seconds = (snapshot.seconds - since).max(1e-6);
+        let mut pace = Pace { rate: 0.0, seconds_left: 0.0 };
+        for (index, lane) in snapshot.lanes.iter().enumerate() {
+            let before =
+                if from_start { 0 } else { self.0[0].1.get(index).copied().unwrap_or_default() };
+            let rate = lane.done_now.saturating_sub(before) as f64 / seconds;
+            let open = lane.planned.saturating_sub(lane.done);
+            pace.rate += rate;
+            if open > 0 {
+                pace.seconds_left = pace.seconds_left.max(open as f64 / rate);
+            }
+        }
+        pace
     }
 }
 
@@ -59,12 +105,12 @@ fn bar(progress: &Progress) -> ProgressBar {
     bar
 }
 
-fn draw(bar: &ProgressBar, snapshot: &ProgressSnapshot) {
+fn draw(bar: &ProgressBar, snapshot: &ProgressSnapshot, pace: Pace) {
     bar.set_position(snapshot.done);
-    let mut text = line(snapshot);
+    let mut text = line(snapshot, pace);
     for lane in &snapshot.lanes {
         text.push_str(&format!(
-            "\n  {:<28} {:>7}/{} · {} in flight · {} retries",
+            "\n  {:<28} {:>7}/{} · in flight {} · retries {}",
             lane.name, lane.done, lane.planned, lane.in_flight, lane.retries
         ));
     }
@@ -72,18 +118,25 @@ fn draw(bar: &ProgressBar, snapshot: &ProgressSnapshot) {
 }
 
 /// `120/400 · 58/s · 5s left · $0.0012 · 3 timeout`.
-fn line(snapshot: &ProgressSnapshot) -> String {
-    let mut parts = vec![
-        format!("{}/{}", snapshot.done, snapshot.planned),
-        format!("{:.0}/s", snapshot.rate()),
-    ];
-    if let Some(left) = snapshot.seconds_left().filter(|left| *left >= 1.0) {
-        parts.push(format!("{} left", duration(left)));
+fn line(snapshot: &ProgressSnapshot, pace: Pace) -> String {
+    let mut parts =
+        vec![format!("{}/{}", snapshot.done, snapshot.planned), format!("{:.0}/s", pace.rate)];
+    if pace.seconds_left.is_finite() && pace.seconds_left >= 1.0 {
+        parts.push(format!("{} left", duration(pace.seconds_left)));
     }
     if snapshot.spent.0 > 0 {
         parts.push(snapshot.spent.to_string());
     }
     parts.extend(snapshot.failures.iter().map(|(reason, count)| format!("{count} {reason}")));
+    let down: Vec<&str> = snapshot
+        .lanes
+        .iter()
+        .filter(|lane| lane.provider_down)
+        .map(|lane| lane.name.as_str())
+        .collect();
+    if !down.is_empty() {
+        parts.push(format!("{}: the provider is down, trying again", down.join(", ")));
+    }
     parts.join(" · ")
 }
 

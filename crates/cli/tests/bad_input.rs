@@ -31,6 +31,7 @@ fn catalogue(mistakes: Vec<Mistake>) -> String {
         let folder = Folder::new();
         folder.file("fullbench.yaml", mistake.evaluation);
         folder.file(mistake.data.0, mistake.data.1);
+        folder.file("cases.xlsx", "PK");
         folder.file("broken.json", "{\"type\": ");
         folder.file("prompt.md", "Line one\n{{ questoin }}\n");
         folder.file("syntax.md", "Line one\n{% if input %}\n");

@@ -21,7 +21,7 @@ fn objects() -> Vec<serde_json::Value> {
             NAMES
                 .iter()
                 .zip(row)
-                .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+                .map(|(name, value)| ((*name).to_owned(), serde_json::Value::from(*value)))
                 .collect()
         })
         .collect()

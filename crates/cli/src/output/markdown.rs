@@ -63,7 +63,7 @@ pub(super) fn document(report: &RunReport) -> String {
         for gate in &report.gates {
             let holds = if gate.passed { "✅" } else { "❌" };
             text.push_str(&row(&[
-                &format!("`{}`", escaped(&gate.expression)),
+                &format!("`{}`", gate.expression.replace(['`', '|', '\n'], " ")),
                 &escaped(&gate.model),
                 holds,
                 &escaped(&gate.detail),

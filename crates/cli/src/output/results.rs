@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
 
-use fullbench_engine::EvaluationSpec;
+use fullbench_engine::{EvaluationSpec, metadata_fields};
 use fullbench_store::{CaseReader, DatasetVersion, RunRecord, ScopedStore, ScoreEntry, UnitResult};
 use fullbench_types::{Generation, Score, TestCase, UnitFailure};
 use serde::Serialize;
@@ -18,6 +18,7 @@ pub(crate) struct RunContext {
     run: String,
     models: Vec<String>,
     scorers: Vec<(String, [u8; 16])>,
+    metadata: Vec<String>,
     cases: CaseReader,
 }
 
@@ -58,6 +59,7 @@ impl RunContext {
             run: run.id.to_string(),
             models: spec.models.iter().map(fullbench_llm::ModelConfig::display_name).collect(),
             scorers,
+            metadata: metadata_fields(&spec, &dataset),
             cases: store.cases(dataset),
         })
     }
@@ -81,16 +83,10 @@ impl RunContext {
         Ok(self.cases.case(unit.key.case_index)?)
     }
 
-    /// The fields of a case that are neither input, reference nor id.
+    /// The fields of a case that are metadata.
     pub(crate) fn metadata(&self, case: &TestCase) -> serde_json::Map<String, Value> {
-        let mapping = &self.cases.version().mapping;
-        let is_other = |name: &str| {
-            mapping.input.as_deref() != Some(name)
-                && !mapping.references.iter().any(|field| field == name)
-                && name != "id"
-        };
-        let fields = case.fields.iter().filter(|(name, _)| is_other(name));
-        fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+        let value = |name: &String| Some((name.clone(), case.field(name)?.clone()));
+        self.metadata.iter().filter_map(value).collect()
     }
 
     /// A result with its names.

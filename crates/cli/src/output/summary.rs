@@ -37,20 +37,12 @@ fn score_table<'report>(
     let grouped = rows.iter().any(|(group, _)| group.is_some());
     let bounded =
         rows.iter().any(|(_, model)| model.scores.iter().any(|scores| scores.unscored_count() > 0));
-    let mut header = vec![
-        "model",
-        "scorer",
-        "mean",
-        "95% interval",
-        "n",
-        "passed",
-        "failed",
-        "unscored",
-        "p50",
-        "p95",
-    ];
+    let mut header =
+        vec!["model", "scorer", "mean", "95% interval", "n", "passed", "failed", "unscored"];
     if grouped {
         header.insert(0, "value");
+    } else {
+        header.extend(["p50", "p95"]);
     }
     if bounded {
         header.push("worst – best");
@@ -67,11 +59,10 @@ fn score_table<'report>(
                 scores.passed.to_string(),
                 scores.failed.to_string(),
                 unscored(scores),
-                number(scores.p50),
-                number(scores.p95),
             ];
-            if let Some(group) = group {
-                row.insert(0, super::shortened(group, 30));
+            match group {
+                Some(group) => row.insert(0, super::shortened(group, 30)),
+                None => row.extend([number(scores.p50), number(scores.p95)]),
             }
             if bounded {
                 let bounds = scores.unscored_count() > 0;

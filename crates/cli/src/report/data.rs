@@ -177,13 +177,18 @@ fn needs_look(unit: &UnitResult) -> bool {
 fn case_data(unit: &UnitResult, context: &mut RunContext) -> Result<CaseData, CliError> {
     let case = context.case(unit)?;
     let generation = unit.result.as_ref().ok();
-    let scores = context.scores(unit).map(|(_, entry)| {
-        entry.map(|entry| ScoreData {
+    let no_answer = unit.result.as_ref().err().map(|failure| failure.reason.as_str());
+    let scores = context.scores(unit).map(|(_, entry)| match (entry, no_answer) {
+        (None, None) => None,
+        (None, Some(reason)) => {
+            Some(ScoreData { o: "unscored", v: None, r: Some(reason), why: None })
+        }
+        (Some(entry), _) => Some(ScoreData {
             o: entry.score.outcome.as_str(),
             v: entry.score.value,
             r: entry.score.outcome.reason().map(|reason| reason.as_str()),
             why: entry.score.reasoning.clone(),
-        })
+        }),
     });
     Ok(CaseData {
         key: unit.case_key.clone(),

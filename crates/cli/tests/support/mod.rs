@@ -13,42 +13,42 @@ use fullbench_simllm::{Simulator, SimulatorConfig};
 use serde_json::Value;
 
 /// A temporary folder in which the binary is run.
-pub struct Folder {
+pub(crate) struct Folder {
     folder: tempfile::TempDir,
 }
 
 /// What the binary said.
-pub struct Said {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Said {
     /// Its stdout as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
 
     /// Its stdout as JSON lines.
-    pub fn json_lines(&self) -> Vec<Value> {
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
 impl Folder {
     /// An empty folder.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
@@ -56,7 +56,7 @@ impl Folder {
     }
 
     /// A command of the binary, with a clean environment.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fullbench"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
         for variable in [
@@ -73,12 +73,12 @@ impl Folder {
     }
 
     /// Runs the binary to its end.
-    pub fn run(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
         said(self.command(arguments).output().unwrap())
     }
 }
 
-pub fn said(output: Output) -> Said {
+pub(crate) fn said(output: Output) -> Said {
     Said {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -87,12 +87,12 @@ pub fn said(output: Output) -> Said {
 }
 
 /// A simulated provider in this process.
-pub fn simulator(config: SimulatorConfig) -> Simulator {
+pub(crate) fn simulator(config: SimulatorConfig) -> Simulator {
     Simulator::start(config).unwrap()
 }
 
 /// So many questions with their answers, as JSON lines.
-pub fn arithmetic(count: usize) -> String {
+pub(crate) fn arithmetic(count: usize) -> String {
     (0..count)
         .map(|i| {
             format!(
@@ -105,7 +105,7 @@ pub fn arithmetic(count: usize) -> String {
 }
 
 /// An evaluation of one simulated model on `cases.jsonl`.
-pub fn evaluation(url: &str, concurrency: usize, more: &str) -> String {
+pub(crate) fn evaluation(url: &str, concurrency: usize, more: &str) -> String {
     format!(
         "name: test\ndataset: cases.jsonl\nprompt: \"Solve: {{{{ input }}}}\"\nmodels:\n  - {{ name: m, provider: openai, model: sim-80, base_url: \"{url}/v1\", price: {{ input: 1, output: 2 }} }}\nscorers:\n  - numeric_match\n  - {{ type: length, max: 500 }}\nlimits: {{ concurrency: {concurrency} }}\n{more}"
     )

@@ -65,6 +65,11 @@ fn source_hash(evaluation: &LoadedEvaluation) -> Result<ContentHash, EngineError
 }
 
 fn hash_file(path: &Path) -> Result<ContentHash, InputProblem> {
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable_file(&error))?;
+    if metadata.is_dir() {
+        let problem = InputProblem::new("this is a folder, not a file");
+        return Err(problem.hint("name the file in it"));
+    }
     let mut hasher = blake3::Hasher::new();
     let mut file = File::open(path).map_err(|error| unreadable_file(&error))?;
     let mut buffer = vec![0; 1 << 18];
@@ -88,13 +93,6 @@ fn read_rows(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), Eng
         return read_inline(evaluation, sink);
     };
     let format = format_of(dataset).map_err(|problem| evaluation.problem("dataset", problem))?;
-    let metadata = std::fs::metadata(&path)
-        .map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
-    if metadata.is_dir() {
-        return Err(
-            dataset_problem(evaluation, InputProblem::new("this is a folder, not a file")).into()
-        );
-    }
     let file =
         File::open(&path).map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
     let columns = dataset.columns.as_deref();

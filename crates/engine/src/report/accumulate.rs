@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fullbench_score::NamedScorer;
 use fullbench_stats::{ClusterSums, Moments, ValueCounts, mean_interval, wilson_interval};
 use fullbench_store::UnitResult;
-use fullbench_types::{NanoDollars, Outcome, UnscoredReason};
+use fullbench_types::{FinishReason, NanoDollars, Outcome, UnscoredReason};
 
 use super::summary::{LatencyStep, LatencySummary, ModelSummary, ScorerSummary};
 
@@ -107,7 +107,8 @@ impl ModelAccumulator {
         self.answered += 1;
         self.retries += u64::from(generation.attempts.saturating_sub(1));
         self.from_cache += u64::from(generation.cached);
-        if let Some(cost) = generation.cost {
+        let replayed = generation.finish_reason == FinishReason::Recorded;
+        if let Some(cost) = generation.cost.or(replayed.then_some(NanoDollars::ZERO)) {
             *self.cost.get_or_insert_default() += cost;
             self.priced += 1;
         }

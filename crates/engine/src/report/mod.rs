@@ -10,5 +10,5 @@ pub(crate) use gates::check_gate;
 pub use gates::{GateResult, judge_gates};
 pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
-    group_fields, summarize,
+    metadata_fields, summarize,
 };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use fullbench_llm::Provider;
 use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore};
 use fullbench_types::{UnitKey, UnscoredReason, text_of};
 use serde::Serialize;
@@ -266,17 +267,27 @@ fn open_reason(run: &RunRecord) -> UnscoredReason {
     if out_of_budget { UnscoredReason::BudgetExhausted } else { UnscoredReason::Cancelled }
 }
 
-/// Fields a run can be grouped by.
+/// The fields shown as metadata: those the evaluation names, else every field that is nothing else.
 #[must_use]
-pub fn group_fields(spec: &EvaluationSpec, dataset: &DatasetVersion) -> Vec<String> {
+pub fn metadata_fields(spec: &EvaluationSpec, dataset: &DatasetVersion) -> Vec<String> {
     if let Some(metadata) = &spec.metadata {
         return metadata.clone();
     }
     let mapping = &dataset.mapping;
+    let recorded = spec.models.iter().filter(|model| model.provider == Provider::Recorded);
+    let answers: Vec<&str> =
+        recorded.map(|model| top_field(model.field.as_deref().unwrap_or("output"))).collect();
     let is_other = |name: &&String| {
-        mapping.input.as_ref() != Some(*name) && !mapping.references.contains(name) && *name != "id"
+        mapping.input.as_ref() != Some(*name)
+            && !mapping.references.contains(name)
+            && *name != "id"
+            && !answers.contains(&name.as_str())
     };
     dataset.fields.iter().filter(is_other).cloned().collect()
+}
+
+fn top_field(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
 }
 
 /// The value of the grouping field for each case.

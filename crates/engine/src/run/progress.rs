@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use fullbench_llm::ModelHandle;
+use fullbench_llm::{BreakerState, ModelHandle};
 use fullbench_types::{FailureReason, NanoDollars};
 
 /// Counters of a run.
@@ -54,25 +54,14 @@ pub struct LaneSnapshot {
     pub planned: u64,
     /// Units recorded.
     pub done: u64,
+    /// Units recorded since this process began.
+    pub done_now: u64,
     /// Calls on the wire.
     pub in_flight: u64,
     /// Calls repeated after a failure.
     pub retries: u64,
-}
-
-impl ProgressSnapshot {
-    /// Units a second since this process began.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        if self.seconds > 0.0 { self.done_now as f64 / self.seconds } else { 0.0 }
-    }
-
-    /// Seconds until the end at the rate so far.
-    #[must_use]
-    pub fn seconds_left(&self) -> Option<f64> {
-        let rate = self.rate();
-        (rate > 0.0).then(|| self.planned.saturating_sub(self.done) as f64 / rate)
-    }
+    /// The provider is down: its circuit breaker is open, and calls wait.
+    pub provider_down: bool,
 }
 
 impl LaneCounters {
@@ -119,8 +108,10 @@ impl LaneCounters {
             name: self.name.clone(),
             planned: self.planned,
             done: self.before + self.done.load(Ordering::Relaxed),
+            done_now: self.done.load(Ordering::Relaxed),
             in_flight: model.as_ref().map_or(0, |model| model.in_flight as u64),
             retries: model.as_ref().map_or(0, |model| model.retries_by_class.values().sum()),
+            provider_down: model.is_some_and(|model| model.breaker != BreakerState::Closed),
         }
     }
 }

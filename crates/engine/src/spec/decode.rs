@@ -4,11 +4,16 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
 use super::suggest::did_you_mean;
-use super::yaml::{Node, Step};
+use super::yaml::{Content, Node, Step};
 use crate::InputProblem;
 
 /// Decodes a document, or says what is wrong and where.
 pub(crate) fn decode<T: DeserializeOwned>(document: &Node) -> Result<T, InputProblem> {
+    if !matches!(document.content, Content::Mapping(_)) {
+        let problem = InputProblem::new("expected a mapping of keys and values");
+        let hint = "begin with `dataset: path/to/cases.jsonl`; `fullbench init` writes an example";
+        return Err(problem.at_line(document.position.line).hint(hint));
+    }
     let value = document.value();
     serde_path_to_error::deserialize(&value).map_err(|error| {
         let steps: Vec<Step> = error.path().iter().filter_map(step).collect();

@@ -54,7 +54,13 @@ impl LoadedEvaluation {
 /// Reads and checks an evaluation file and every file it names except the data set.
 pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
     let in_file = |problem: InputProblem| problem.in_file(path);
-    let text = read_text(path).map_err(in_file)?;
+    let text = read_text(path).map_err(|problem| {
+        if path.exists() {
+            return in_file(problem);
+        }
+        let hint = "name an evaluation file; `fullbench init` writes an example";
+        in_file(InputProblem::new("there is no such file").hint(hint))
+    })?;
     let document = parse(&text).map_err(in_file)?;
     let file: EvaluationFile = decode(&document).map_err(in_file)?;
     let mut check = Check { path, document: &document, problems: Vec::new() };

@@ -21,7 +21,12 @@ pub(crate) fn did_you_mean<'name>(
     if let Some(candidate) = nearest(written, candidates.clone()) {
         return format!("did you mean `{candidate}`?");
     }
-    let all: Vec<String> = candidates.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut all: Vec<String> = Vec::new();
+    for name in candidates.into_iter().map(|name| format!("`{name}`")) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
     if all.is_empty() {
         "there is nothing to choose from".to_owned()
     } else {

@@ -29,7 +29,7 @@ reference: ## Write the generated reference pages and the schema
 
 soak: ## Long runs: many kills, many generated inputs
 	FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture
-	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-engine
+	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-llm
 
 bench: build ## Measure speed and memory, side by side with peers; see bench/RESULTS.md
 	bench/run

@@ -124,8 +124,8 @@ def peer_run(bench: Bench, peer: Peer, units: int, latency_ms: float) -> Timed:
         return run
 
 
-def check_same_scores(peer: Peer, theirs: Timed, ours: Timed) -> float:
-    """Equal work gives equal scores: the share both say has passed."""
+def shared_score(peer: Peer, theirs: Timed, ours: Timed) -> float:
+    """Equal work gives equal scores: the share that passed, refused where the two differ."""
     found = re.findall(peer.passed, theirs.stdout, re.MULTILINE)
     harness.check(bool(found), f"{peer.title} said no score", theirs)
     share = float(found[-1]) / (100 if "%" in peer.passed else 1)
@@ -147,8 +147,10 @@ def side_by_side(bench: Bench, name: str, peer: Peer) -> list[Measurement]:
         their_start = peer_run(bench, peer, 1, latency_ms).seconds
         ours = harness.repeated(bench, lambda: speed.live_run(bench, units, latency_ms))
         our_start = speed.live_run(bench, 1, latency_ms).seconds
-        check_same_scores(peer, theirs[0], ours[0])
-        measurements.append(compare(f"{name}-{latency_ms}ms", peer, title, units, theirs, their_start, ours, our_start))
+        passed = shared_score(peer, theirs[0], ours[0])
+        measurement = compare(f"{name}-{latency_ms}ms", peer, title, units, theirs, their_start, ours, our_start)
+        measurement.detail += f"; both say {passed:.1%} passed"
+        measurements.append(measurement)
     return measurements
 
 

@@ -19,6 +19,7 @@ RATE_TARGET = 30_000
 PEAK_TARGET_MB = 200
 RESUME_TARGET_SECONDS = 1.0
 POLL_SECONDS = 0.002
+LIST_EVERY_SECONDS = 0.5
 
 
 def run_command(bench: Bench) -> list[str]:
@@ -103,11 +104,11 @@ def wait_until_half(bench: Bench, process: subprocess.Popen, home: pathlib.Path,
     command = [bench.fullbench(), "list", "--output", "json"]
     environment = {**os.environ, "FULLBENCH_HOME": str(home)}
     while process.poll() is None:
+        time.sleep(LIST_EVERY_SECONDS)
         listed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         runs = json.loads(listed.stdout) if listed.returncode == 0 else []
         if runs and runs[0]["done"] >= units // 2:
             return
-        time.sleep(0.1)
     raise Failed("the run ended before it could be killed at half")
 
 

@@ -30,8 +30,11 @@ def simulator(bench: Bench) -> list[Measurement]:
         with bench.simulator(0) as url:
             command = ["wrk", "-t1", "-c64", f"-d{seconds}s", "-s", "bench/post.lua", url]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            answered = harness.simulator_statistics(url)["successes"]
         if "Non-2xx" in said or "Socket errors" in said:
             raise harness.Failed(f"wrk met errors:\n{said}")
+        if answered < int(re.search(r"(\d+) requests in", said).group(1)):
+            raise harness.Failed(f"simllm answered only {answered} calls:\n{said}")
         rates.append(float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1)))
     rate = statistics.median(rates)
     return [

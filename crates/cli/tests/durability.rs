@@ -1,5 +1,5 @@
 //! A run that is killed again and again loses nothing and pays nothing twice.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod support;
 

@@ -173,3 +173,57 @@ fn repetitions_are_separate_calls_and_clustered() {
     assert_eq!(report["models"][0]["scores"][0]["interval"], "t_clustered");
     assert_eq!(calm.stop().calls, 60);
 }
+
+#[test]
+fn a_provider_that_never_answers_is_given_up() {
+    let folder = Folder::new();
+    folder.file("cases.jsonl", arithmetic(500));
+    folder.file("fullbench.yaml", evaluation("http://127.0.0.1:9", 10, ""));
+    let said = folder.run(&["run", "--output", "json"]);
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert_eq!(said.json()["models"][0]["answered"], 0);
+    assert!(said.stderr.contains("m was given up: it never answered"), "{}", said.stderr);
+}
+
+#[test]
+fn a_budget_on_the_command_line_needs_prices() {
+    let folder = Folder::new();
+    folder.file("cases.jsonl", arithmetic(5));
+    let text =
+        evaluation("https://llm.example", 10, "").replace(", price: { input: 1, output: 2 }", "");
+    folder.file("fullbench.yaml", text);
+    let said = folder.run(&["run", "--budget", "1"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("no price is known for `m`"), "{}", said.stderr);
+}
+
+#[test]
+fn one_interrupt_drains_and_the_run_can_be_resumed() {
+    let slow = simulator(SimulatorConfig { latency_ms: 50.0, ..SimulatorConfig::default() });
+    let folder = Folder::new();
+    folder.file("cases.jsonl", arithmetic(400));
+    folder.file("fullbench.yaml", evaluation(&slow.url(), 10, ""));
+    let mut command = folder.command(&["run", "--no-cache"]);
+    let process = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while slow.stats().successes < 40 {
+        std::thread::yield_now();
+    }
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &process.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let said = support::said(process.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.stderr.contains("stopped on request"), "{}", said.stderr);
+    let paid = slow.stats().successes;
+    let answered =
+        folder.run(&["show", "--output", "json"]).json()["models"][0]["answered"].as_u64().unwrap();
+    assert_eq!(answered, paid, "every answer in flight was kept");
+    assert_eq!(folder.run(&["resume", "--quiet"]).code, Some(0));
+    assert_eq!(slow.stop().repeats_after_success, 0);
+}

@@ -1,5 +1,5 @@
 //! Real benchmark data, where it is at hand: GSM8K with recorded answers of four models.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 mod support;
 

@@ -112,7 +112,7 @@ impl Prompts {
                     .environment
                     .get_template(&index.to_string())
                     .and_then(|template| template.render(&context))
-                    .map_err(|error| describe(&message.name, &error))?;
+                    .map_err(|error| self.describe_for(case, &message.name, &error))?;
                 messages.push(Message::new(message.role, text));
             }
         }
@@ -123,6 +123,30 @@ impl Prompts {
             }
         }
         Ok(messages)
+    }
+}
+
+impl Prompts {
+    /// The error with the names of the fields the case lacks.
+    fn describe_for(
+        &self,
+        case: &TestCase,
+        template: &str,
+        error: &minijinja::Error,
+    ) -> TemplateError {
+        let described = describe(template, error);
+        let given = |name: &str| match name {
+            "input" | "references" => true,
+            "reference" => !case.references.is_empty(),
+            name => case.fields.contains_key(name),
+        };
+        let used = self.variables().into_iter().filter(|(used_by, _)| used_by == template);
+        let missing: Vec<String> =
+            used.filter(|(_, name)| !given(name)).map(|(_, name)| format!("`{name}`")).collect();
+        if error.kind() != minijinja::ErrorKind::UndefinedError || missing.is_empty() {
+            return described;
+        }
+        TemplateError { message: format!("the case has no {}", missing.join(", ")), ..described }
     }
 }
 

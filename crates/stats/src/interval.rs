@@ -30,7 +30,8 @@ pub fn wilson_interval(successes: u64, count: u64, confidence: f64) -> Option<In
     Some(Interval { low, high })
 }
 
-/// Student's t interval of a mean: independent observations, roughly normal or many. None of fewer than two values.
+/// Student's t interval of a mean: independent observations, roughly normal or many. None of fewer than two
+/// values, and none when all are equal: no variation says nothing about how far the mean may be off.
 #[must_use]
 pub fn mean_interval(moments: &Moments, confidence: f64) -> Option<Interval> {
     let n = moments.count() as f64;
@@ -80,7 +81,14 @@ impl ClusterSums {
         Some((residuals.max(0.0) * clusters / (clusters - 1.0)).sqrt() / self.count)
     }
 
-    /// t interval of the mean with one degree of freedom less than there are clusters.
+    /// How many clusters.
+    #[must_use]
+    pub fn clusters(&self) -> u64 {
+        self.clusters
+    }
+
+    /// t interval of the mean with one degree of freedom less than there are clusters; none without variation
+    /// between them.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let standard_error = self.standard_error()?;
@@ -89,6 +97,9 @@ impl ClusterSums {
 }
 
 fn around(mean: f64, standard_error: f64, degrees: f64, confidence: f64) -> Option<Interval> {
+    if standard_error == 0.0 {
+        return None;
+    }
     let half_width = student_t_quantile(f64::midpoint(1.0, confidence), degrees)? * standard_error;
     Some(Interval { low: mean - half_width, high: mean + half_width })
 }

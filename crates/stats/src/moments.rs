@@ -4,6 +4,7 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moments {
     count: u64,
+    sum: f64,
     mean: f64,
     squares: f64,
 }
@@ -12,6 +13,7 @@ impl Moments {
     /// Takes one more value.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
+        self.sum += value;
         let before = value - self.mean;
         self.mean += before / self.count as f64;
         self.squares += before * (value - self.mean);
@@ -27,6 +29,7 @@ impl Moments {
         let (own, others) = (self.count as f64, other.count as f64);
         self.mean += difference * others / count as f64;
         self.squares += other.squares + difference * difference * own * others / count as f64;
+        self.sum += other.sum;
         self.count = count;
     }
 
@@ -36,10 +39,10 @@ impl Moments {
         self.count
     }
 
-    /// The mean; none of no values.
+    /// The mean, the sum divided by the count: exact for yes/no values; none of no values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.mean)
+        (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
     /// The sample variance (divided by n − 1); none of fewer than two values.
@@ -70,6 +73,12 @@ mod tests {
         assert_eq!(whole.count(), merged.count());
         assert!((whole.mean().unwrap_or(0.0) - merged.mean().unwrap_or(1.0)).abs() < 1e-12);
         assert!((whole.variance().unwrap_or(0.0) - merged.variance().unwrap_or(1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_mean_of_yes_and_no_is_the_proportion() {
+        let moments: Moments = (0..200).map(|i| f64::from(u8::from(i < 183))).collect();
+        assert_eq!(moments.mean(), Some(0.915));
     }
 
     #[test]

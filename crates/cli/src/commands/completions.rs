@@ -1,5 +1,7 @@
 //! `fullbench completions`.
 
+use std::io::Write;
+
 use clap::CommandFactory;
 
 use crate::arguments::{Arguments, CompletionsArguments};
@@ -7,11 +9,8 @@ use crate::failure::{CliError, Exit};
 
 /// Prints the completion script of a shell.
 pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Exit, CliError> {
-    clap_complete::generate(
-        arguments.shell,
-        &mut Arguments::command(),
-        "fullbench",
-        &mut std::io::stdout(),
-    );
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "fullbench", &mut script);
+    std::io::stdout().lock().write_all(&script)?;
     Ok(Exit::Fine)
 }

@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
     findings.push(store_finding(home).await);
     findings.push(disk_finding(home));
     let prices = fullbench_llm::price_table();
-    findings.push(Finding::new("prices", "ok", format!("as of {}", prices.as_of)));
+    findings.push(Finding::new("prices", "ok", format!("of about {}, partly from secondary listings: `price:` overrides them", prices.as_of)));
     let mut seen = Vec::new();
     for model in models.iter().filter(|model| model.provider != Provider::Recorded) {
         let place = (model.provider, model.effective_base_url().to_owned());
@@ -89,7 +89,7 @@ async fn store_finding(home: &Path) -> Finding {
     };
     match runs {
         Ok(runs) => {
-            Finding::new("state", "ok", format!("{} runs in {}", runs.len(), home.display()))
+            Finding::new("state", "ok", format!("runs in {}: {}", home.display(), runs.len()))
         }
         Err(error) => Finding::new("state", "broken", error.to_string()),
     }

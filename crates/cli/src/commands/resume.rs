@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fullbench_engine::prepare_resume;
 
-use super::run::{carry_out, check_html};
+use super::run::{carry_out, check_budget, check_html};
 use crate::arguments::ResumeArguments;
 use crate::failure::{CliError, Exit};
 use crate::home;
@@ -15,5 +15,6 @@ pub(crate) async fn run(arguments: &ResumeArguments, home: &Path) -> Result<Exit
     let store = home::open_existing(home).await?;
     let record = store.find_run(&arguments.run).await?;
     let prepared = prepare_resume(record, &store, !arguments.control.cache_only).await?;
+    check_budget(&arguments.control, &prepared.spec)?;
     carry_out(prepared, &arguments.control, &arguments.report).await
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use fullbench_engine::{
-    PreparedRun, RunControl, RunEnd, RunReport, execute, load_evaluation, prepare_new, summarize,
+    EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, execute, load_evaluation,
+    prepare_new, summarize,
 };
-use fullbench_llm::CacheMode;
+use fullbench_llm::{CacheMode, Provider, price_of};
 use fullbench_types::NanoDollars;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,7 @@ use crate::{home, output, report};
 pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, CliError> {
     let evaluation = load_evaluation(&arguments.file)?;
     check_html(&arguments.report)?;
+    check_budget(&arguments.control, &evaluation.spec)?;
     let store = home::open(home).await?;
     let needs_keys = !arguments.control.cache_only;
     let prepared = prepare_new(evaluation, &store, needs_keys, env!("CARGO_PKG_VERSION")).await?;
@@ -81,7 +83,9 @@ fn exit(report: &RunReport, failed: u64, open: u64) -> Exit {
         write_line(&format!("gate failed: {} · {} · {}", gate.expression, gate.model, gate.detail));
     }
     let tolerates = report.gates.iter().any(|gate| {
-        ["unscored.", "answered.", "units."].iter().any(|name| gate.expression.contains(name))
+        let mut words =
+            gate.expression.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.any(|word| matches!(word, "unscored" | "answered" | "units"))
     });
     if open > 0 {
         Exit::Incomplete
@@ -115,6 +119,23 @@ pub(crate) fn check_html(reporting: &ReportArguments) -> Result<(), CliError> {
         ));
     }
     Ok(())
+}
+
+/// Refuses a budget that cannot be kept because a model has no known price.
+pub(crate) fn check_budget(
+    control: &ControlArguments,
+    spec: &EvaluationSpec,
+) -> Result<(), CliError> {
+    let called = spec.models.iter().filter(|model| model.provider != Provider::Recorded);
+    let mut unpriced = called.filter(|model| price_of(model).is_none());
+    match unpriced.next().filter(|_| control.budget.is_some()) {
+        None => Ok(()),
+        Some(model) => {
+            let message = format!("--budget: no price is known for `{}`", model.display_name());
+            let hint = "add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens) to the model";
+            Err(CliError::input(message, Some(hint.to_owned())))
+        }
+    }
 }
 
 /// The first Ctrl-C lets calls in flight finish; the second ends the program at once. Both can be resumed.

@@ -56,6 +56,8 @@ fn options(command: &Command, global: bool) -> String {
             .map(|value| format!("`{}`", value.to_string_lossy()))
             .collect();
         let default = if is_switch { String::new() } else { default.join(" ") };
+        let variable = argument.get_env().map(|name| format!(" (or `{}`)", name.to_string_lossy()));
+        let choices = choices + &variable.unwrap_or_default();
         text.push_str(&format!(
             "| `{}` | {}{choices} | {default} |\n",
             name(argument),

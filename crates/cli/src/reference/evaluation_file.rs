@@ -12,20 +12,20 @@ pub(super) fn page(schema: &Value) -> String {
         "```yaml\n# yaml-language-server: $schema=./schema/fullbench.schema.json\n```\n\n",
     );
     text.push_str(&format!("{}\n\n", description(schema)));
-    text.push_str(&properties(schema));
+    text.push_str(&properties(schema, &schema["definitions"]));
     let empty = serde_json::Map::new();
     for (name, definition) in schema["definitions"].as_object().unwrap_or(&empty) {
         if definition["properties"].is_object() && name != "Scorer" {
             text.push_str(&format!("\n## {name}\n\n{}\n\n", description(definition)));
-            text.push_str(&properties(definition));
+            text.push_str(&properties(definition, &schema["definitions"]));
         }
     }
     text.push_str("\nThe scorers are in [scorers.md](scorers.md).\n");
     text
 }
 
-/// A table of the properties of an object schema.
-pub(super) fn properties(schema: &Value) -> String {
+/// A table of the properties of an object schema; `definitions` holds what it refers to.
+pub(super) fn properties(schema: &Value, definitions: &Value) -> String {
     let empty = serde_json::Map::new();
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -40,7 +40,7 @@ pub(super) fn properties(schema: &Value) -> String {
         };
         text.push_str(&format!(
             "| `{name}` | {} | {} | {default} |\n",
-            kind(property),
+            kind(property, definitions),
             cell(&description(property))
         ));
     }
@@ -51,18 +51,27 @@ fn description(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
 }
 
-fn kind(schema: &Value) -> String {
-    if let Some(reference) = schema["$ref"].as_str() {
-        return reference.rsplit('/').next().unwrap_or_default().to_owned();
+/// The type in words; a reference to a mapping becomes a link, any other is written out.
+fn kind(schema: &Value, definitions: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        let definition = &definitions[name];
+        if definition["properties"].is_object() {
+            return format!("[{name}](#{})", name.to_lowercase());
+        }
+        return if name == "Scorer" {
+            "[scorer](scorers.md)".to_owned()
+        } else {
+            kind(definition, definitions)
+        };
     }
     for several in ["anyOf", "oneOf", "allOf"] {
         if let Some(options) = schema[several].as_array() {
-            let mut kinds: Vec<String> = options
-                .iter()
-                .map(kind)
-                .filter(|kind| kind != "null" && !kind.is_empty())
-                .collect();
-            kinds.dedup();
+            let mut kinds: Vec<String> = Vec::new();
+            for option in options.iter().map(|option| kind(option, definitions)) {
+                if option != "null" && !kinds.contains(&option) {
+                    kinds.push(option);
+                }
+            }
             return kinds.join(" or ");
         }
     }
@@ -74,17 +83,15 @@ fn kind(schema: &Value) -> String {
     if let Some(word) = schema["const"].as_str() {
         return format!("`{word}`");
     }
+    let list = || format!("list of {}", kind(&schema["items"], definitions));
     match &schema["type"] {
-        Value::String(name) if name == "array" => format!("list of {}", kind(&schema["items"])),
+        Value::String(name) if name == "array" => list(),
         Value::String(name) => word(name),
         Value::Array(names) => {
-            let names: Vec<&str> =
-                names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();
-            if names == ["array"] {
-                format!("list of {}", kind(&schema["items"]))
-            } else {
-                names.iter().map(|name| word(name)).collect::<Vec<_>>().join(" or ")
-            }
+            let names = names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+            let words: Vec<String> =
+                names.map(|name| if name == "array" { list() } else { word(name) }).collect();
+            words.join(" or ")
         }
         _ => "any value".to_owned(),
     }

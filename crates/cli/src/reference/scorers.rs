@@ -24,7 +24,12 @@ pub(super) fn page() -> String {
             "\n## {}\n\n{}\n\n```yaml\nscorers:\n  - {}\n```\n\n",
             scorer.kind, scorer.summary, scorer.example
         ));
-        text.push_str(&properties(&scorer.parameters));
+        let definitions = [&scorer.parameters["$defs"], &scorer.parameters["definitions"]];
+        let definitions = definitions.into_iter().find(|found| found.is_object());
+        text.push_str(&properties(
+            &scorer.parameters,
+            definitions.unwrap_or(&serde_json::Value::Null),
+        ));
     }
     text
 }

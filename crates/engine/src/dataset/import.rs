@@ -59,6 +59,7 @@ fn source_hash(evaluation: &LoadedEvaluation) -> Result<ContentHash, EngineError
         "dataset": file.dataset.as_ref().map(|dataset| (&dataset.0.path, &dataset.0.format, &dataset.0.columns)),
         "mapping": (&file.id, &file.input, &file.reference),
         "prompt": evaluation.spec.prompt,
+        "checked": (&evaluation.spec.sample, &evaluation.spec.metadata),
         "recorded": recorded.iter().map(|model| &model.field).collect::<Vec<_>>(),
     });
     Ok(ContentHash::of_parts(&[FORMAT_VERSION, &content.0, reading.to_string().as_bytes()]))

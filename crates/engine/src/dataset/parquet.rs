@@ -14,9 +14,7 @@ use crate::InputProblem;
 pub(crate) fn read(file: File, sink: RowSink<'_>) -> Result<(), InputProblem> {
     let reader = SerializedFileReader::new(file).map_err(|error| describe(&error))?;
     let rows = reader.get_row_iter(None).map_err(|error| describe(&error))?;
-    let mut number = 0;
-    for row in rows {
-        number += 1;
+    for (number, row) in (1..).zip(rows) {
         let row = row.map_err(|error| describe(&error))?;
         sink(Row { line: None, number, fields: fields(&row) })?;
     }

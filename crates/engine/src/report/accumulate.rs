@@ -244,7 +244,12 @@ impl ScorerAccumulator {
             *self.unscored.entry(open_reason.to_string()).or_default() += open;
         }
         let count = self.moments.count();
-        let (interval, method) = if self.clustered {
+        let all_alike = self.passed == 0 || self.failed == 0;
+        let (interval, method) = if self.clustered && self.binary && all_alike {
+            let cases = self.clusters.clusters();
+            let successes = if self.passed > 0 { cases } else { 0 };
+            (wilson_interval(successes, cases, CONFIDENCE), "wilson_by_case")
+        } else if self.clustered {
             (self.clusters.interval(CONFIDENCE), "t_clustered")
         } else if self.binary {
             (wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE), "wilson")

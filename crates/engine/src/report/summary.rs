@@ -153,7 +153,7 @@ pub struct ScorerSummary {
     pub low: Option<f64>,
     /// Upper end of the 95% interval.
     pub high: Option<f64>,
-    /// How the interval was made: `wilson`, `t`, or `t_clustered` by case.
+    /// How the interval was made: `wilson`, `t`, `t_clustered` by case, or `wilson_by_case` where repetitions all agree.
     pub interval: Option<&'static str>,
     /// The median.
     pub p50: Option<f64>,

@@ -10,7 +10,7 @@ use crate::EngineError;
 use crate::spec::LoadedEvaluation;
 
 /// Tokens an answer is assumed to have at least.
-const SHORT_ANSWER: u64 = 16;
+const SHORT_ANSWER: u64 = 1;
 /// Tokens an answer is assumed to have at most where `max_tokens` does not say.
 const LONG_ANSWER: u64 = 1024;
 /// Seconds a call is assumed to take, short and long.
@@ -131,8 +131,16 @@ pub async fn estimate(
             "an answer has {SHORT_ANSWER} to {LONG_ANSWER} tokens where `max_tokens` is not set"
         ));
     }
+    if let (Some((_, most)), Some(budget)) = (usd, spec.budget)
+        && most > budget.usd
+    {
+        assumptions.push(format!("the run would stop at its budget of ${:.2}", budget.usd));
+    }
     let prices = fullbench_llm::price_table();
-    assumptions.push(format!("prices as of {}", prices.as_of));
+    assumptions.push(format!(
+        "built-in prices are of about {} and partly from secondary listings: set `price:` to be sure",
+        prices.as_of
+    ));
     Ok(Estimate {
         name: spec.name.clone(),
         cases: plan.cases.len(),

@@ -1,6 +1,7 @@
 //! A lane: the open units of one model, asked in order through a sliding window.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fullbench_llm::{FailureClass, GenerateError, ModelConfig, ModelHandle};
 use fullbench_store::{CaseReader, ScopedStore};
@@ -14,6 +15,11 @@ use super::plan::Plan;
 use super::stop::FailureStreak;
 use crate::EngineError;
 use crate::prompt::Prompts;
+
+/// How often a provider that is down is looked at.
+const WATCH: Duration = Duration::from_millis(500);
+/// A provider that is down this long and never answered is given up.
+const NEVER_ANSWERED: Duration = Duration::from_secs(15);
 
 /// A unit whose model has answered or failed, on its way to the recorder.
 #[derive(Debug)]
@@ -125,12 +131,13 @@ impl Lane {
         let open = std::mem::take(&mut self.open);
         let window = Arc::new(Semaphore::new(self.concurrency * 2 + 16));
         let mut calls: JoinSet<CallEnd> = JoinSet::new();
+        let watch = tokio::spawn(give_up_when_never_answered(handle.clone()));
         let mut end = LaneEnd::Finished;
         for position in open.positions() {
             let Some(key) = self.plan.unit(open.progress.model_index, position) else { continue };
             let slot = tokio::select! {
                 slot = window.clone().acquire_owned() => slot.map_err(|_| EngineError::Interrupted("the window"))?,
-                () = self.stop.cancelled() => { end = LaneEnd::Stopped; break }
+                () = handle.stopping().cancelled() => { end = LaneEnd::Stopped; break }
             };
             while let Some(joined) = calls.try_join_next() {
                 note_end(&mut end, joined.map_err(|_| EngineError::Interrupted("a call"))?);
@@ -159,6 +166,10 @@ impl Lane {
         while let Some(joined) = calls.join_next().await {
             note_end(&mut end, joined.map_err(|_| EngineError::Interrupted("a call"))?);
         }
+        watch.abort();
+        if let Ok(outage) = watch.await {
+            end = LaneEnd::StoppedEarly(outage);
+        }
         if let (LaneEnd::StoppedEarly(reason), name) = (&end, self.model.display_name()) {
             end = LaneEnd::StoppedEarly(format!("{name} was given up: {reason}"));
         }
@@ -175,17 +186,32 @@ impl Lane {
     }
 }
 
-/// The first reason to stop is kept.
+/// The first reason to stop is kept; giving up is a better one than the stop that follows from it.
 fn note_end(end: &mut LaneEnd, call: CallEnd) {
-    if !matches!(end, LaneEnd::Finished) {
-        return;
+    match (call, &end) {
+        (CallEnd::GiveUp(reason), LaneEnd::Finished | LaneEnd::Stopped) => {
+            *end = LaneEnd::StoppedEarly(reason)
+        }
+        (CallEnd::OutOfBudget, LaneEnd::Finished) => *end = LaneEnd::OutOfBudget,
+        (CallEnd::Stopped, LaneEnd::Finished) => *end = LaneEnd::Stopped,
+        _ => {}
     }
-    *end = match call {
-        CallEnd::Went => return,
-        CallEnd::OutOfBudget => LaneEnd::OutOfBudget,
-        CallEnd::Stopped => LaneEnd::Stopped,
-        CallEnd::GiveUp(reason) => LaneEnd::StoppedEarly(reason),
-    };
+}
+
+/// Gives a model up when its provider is down from the start: nothing was ever answered and calls only wait.
+async fn give_up_when_never_answered(handle: Arc<ModelHandle>) -> String {
+    let mut down_since = None;
+    loop {
+        tokio::time::sleep(WATCH).await;
+        let Some(outage) = handle.outage().filter(|_| handle.snapshot().answers == 0) else {
+            down_since = None;
+            continue;
+        };
+        if down_since.get_or_insert_with(Instant::now).elapsed() >= NEVER_ANSWERED {
+            handle.give_up();
+            return format!("it never answered: {outage}");
+        }
+    }
 }
 
 /// One call, apart from the lane that started it.
@@ -215,6 +241,7 @@ impl Call {
             Err(GenerateError::Stopped) => return CallEnd::Stopped,
             Err(GenerateError::Failed { failure, class, hint }) => {
                 if self.stops_early && self.streak.failure(class) {
+                    self.handle.give_up();
                     end = CallEnd::GiveUp(always_the_same(class, &failure.message, hint));
                 }
                 Err(failure)

@@ -366,6 +366,9 @@ pub struct BudgetConfig {
 pub struct EvaluationSpec {
     /// The name under which the run is listed.
     pub name: String,
+    /// What the evaluation is for.
+    #[serde(default)]
+    pub description: Option<String>,
     /// Where the cases came from, as the user wrote it.
     pub dataset: String,
     /// What of a row is input and reference.

@@ -77,6 +77,7 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
         file.dataset.as_ref().map_or("cases of the evaluation file", |dataset| &dataset.0.path);
     let spec = EvaluationSpec {
         name: file.name.clone().unwrap_or_else(|| default_name(path)),
+        description: file.description.clone(),
         dataset: dataset.to_owned(),
         mapping: fullbench_store::FieldMapping::default(),
         metadata: file.metadata.clone(),

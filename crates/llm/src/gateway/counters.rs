@@ -64,6 +64,10 @@ impl Counters {
         self.calls.load(Ordering::Relaxed)
     }
 
+    pub(super) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
     pub(super) fn cache_hits(&self) -> u64 {
         self.cache_hits.load(Ordering::Relaxed)
     }

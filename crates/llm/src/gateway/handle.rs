@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fullbench_types::{ContentHash, Generation, Message, NanoDollars, UnitFailure, Usage};
 use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use super::backoff::pause_after;
 use super::counters::Counters;
@@ -12,7 +13,7 @@ use super::turn::{NoTurn, Turn};
 use super::{GatewayOptions, GenerateError, ModelSnapshot};
 use crate::cache::CacheMode;
 use crate::config::{Limits, ModelConfig};
-use crate::limits::{Breaker, Lane};
+use crate::limits::{Breaker, BreakerState, Lane};
 use crate::model::{CallError, FailureClass, LanguageModel, Reply};
 use crate::price::{Price, cost, price_of};
 use crate::request::{GenerationRequest, Parameters};
@@ -34,6 +35,7 @@ pub struct ModelHandle {
     pub(super) lane: Arc<Lane>,
     pub(super) breaker: Arc<Breaker>,
     pub(super) options: Arc<GatewayOptions>,
+    pub(super) stop: CancellationToken,
     counters: Counters,
 }
 
@@ -56,10 +58,28 @@ impl ModelHandle {
             model,
             lane,
             breaker,
+            stop: options.stop.child_token(),
             options,
             counters: Counters::default(),
             config: config.clone(),
         }
+    }
+
+    /// Makes no further call with this model: calls in flight finish, waiting ones end as stopped.
+    pub fn give_up(&self) {
+        self.stop.cancel();
+    }
+
+    /// Cancelled when the run is stopped or this model is given up.
+    #[must_use]
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// What the provider's last failures were like, while its circuit breaker is not closed.
+    #[must_use]
+    pub fn outage(&self) -> Option<String> {
+        (self.breaker.state() != BreakerState::Closed).then(|| self.breaker.outage().message)
     }
 
     /// The model's name in tables.
@@ -292,6 +312,7 @@ impl ModelHandle {
             in_flight: self.counters.in_flight(),
             concurrency_limit: self.lane.concurrency.current_limit(),
             calls: self.counters.calls(),
+            answers: self.counters.answers(),
             cache_hits: self.counters.cache_hits(),
             retries_by_class: self.counters.retries_by_class(),
             breaker: self.breaker.state(),

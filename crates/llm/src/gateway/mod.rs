@@ -150,6 +150,8 @@ pub struct ModelSnapshot {
     pub concurrency_limit: u32,
     /// Calls made, failed ones included.
     pub calls: u64,
+    /// Calls that were answered.
+    pub answers: u64,
     /// Answers served from the cache.
     pub cache_hits: u64,
     /// Calls made again, by the class of the failure before; classes without any are left out.

@@ -38,7 +38,7 @@ impl ModelHandle {
         most_expensive: NanoDollars,
         deadline: &mut Instant,
     ) -> Result<Turn, NoTurn> {
-        if self.options.stop.is_cancelled() {
+        if self.stop.is_cancelled() {
             return Err(GenerateError::Stopped.into());
         }
         let permit = match self.lane.concurrency.try_acquire() {
@@ -102,7 +102,7 @@ impl ModelHandle {
     ) -> Result<T, GenerateError> {
         tokio::select! {
             biased;
-            () = self.options.stop.cancelled() => Err(GenerateError::Stopped),
+            () = self.stop.cancelled() => Err(GenerateError::Stopped),
             result = waiting => Ok(result),
         }
     }

@@ -19,6 +19,12 @@ impl Moments {
         self.squares += before * (value - self.mean);
     }
 
+    /// Takes the same value many times.
+    pub fn add_many(&mut self, value: f64, count: u64) {
+        let sum = value * count as f64;
+        self.merge(&Self { count, sum, mean: value, squares: 0.0 });
+    }
+
     /// Takes all values of another sample.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {

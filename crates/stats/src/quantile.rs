@@ -17,12 +17,17 @@ pub struct ValueCounts {
 impl ValueCounts {
     /// Takes one more value; NaN is ignored.
     pub fn add(&mut self, value: f64) {
+        self.add_many(value, 1);
+    }
+
+    /// Takes the same value many times; NaN is ignored.
+    pub fn add_many(&mut self, value: f64, count: u64) {
         if value.is_nan() {
             return;
         }
         let value = if self.rounded { rounded(value) } else { value };
-        *self.counts.entry(ordered(value)).or_default() += 1;
-        self.total += 1;
+        *self.counts.entry(ordered(value)).or_default() += count;
+        self.total += count;
         if !self.rounded && self.counts.len() > EXACT_UP_TO {
             self.merge_neighbours();
         }

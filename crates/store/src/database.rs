@@ -12,10 +12,13 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statemen
 use sea_orm_migration::MigratorTrait;
 
 use crate::migration::Migrator;
-use crate::{ObjectStore, StoreError};
+use crate::{ObjectStore, StoreError, lock};
 
 /// How long a statement waits for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Rows handed over from the database's thread at a time.
+const ROW_BUFFER: usize = 1024;
 
 /// A folder with the database and the objects; `.fullbench` by default.
 #[derive(Debug, Clone)]
@@ -29,6 +32,7 @@ impl Store {
     pub async fn open(home: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
         let path = home.join("fullbench.db");
+        let _alone = lock::while_opening(home)?;
         let database = connect(&path, SqliteSynchronous::Full).await?;
         refuse_newer(&database, &path).await?;
         Migrator::up(&database, None).await?;
@@ -106,8 +110,9 @@ pub(crate) async fn connect(
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(synchronous)
         .busy_timeout(BUSY_TIMEOUT)
-        .pragma("wal_autocheckpoint", "4000")
+        .pragma("wal_autocheckpoint", "16000")
         .pragma("cache_size", "-16000")
+        .row_buffer_size(ROW_BUFFER)
         .disable_statement_logging();
     let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await;
     let pool = pool.map_err(|error| StoreError::Unopened {

@@ -14,6 +14,7 @@ mod objects;
 mod progress;
 mod recorder;
 mod results;
+mod rollup;
 mod runs;
 
 pub use cache::{CacheLimits, DiskCache};
@@ -25,4 +26,5 @@ pub use objects::ObjectStore;
 pub use progress::{LaneProgress, RecordedUnit};
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
+pub use rollup::{GenerationCount, ScoreCount, TimeCount};
 pub use runs::{NewRun, RunRecord};

@@ -1,6 +1,7 @@
 //! One process at a time works on a run.
 
 use std::fs::{File, TryLockError};
+use std::path::Path;
 
 use fullbench_types::RunId;
 
@@ -10,6 +11,14 @@ use crate::{ScopedStore, StoreError};
 #[derive(Debug)]
 pub struct RunLock {
     _file: File,
+}
+
+/// Waits until no other process is making or migrating the database of this folder.
+pub(crate) fn while_opening(home: &Path) -> Result<File, StoreError> {
+    let path = home.join("opening.lock");
+    let file = File::create(&path).map_err(StoreError::file(&path))?;
+    file.lock().map_err(StoreError::file(&path))?;
+    Ok(file)
 }
 
 impl ScopedStore {

@@ -1,7 +1,7 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, TransactionTrait, Value};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, TransactionTrait, Value};
 use uuid::Uuid;
 
 use crate::runs::now_milliseconds;
@@ -38,8 +38,8 @@ pub struct RunRecorder {
     run: RunId,
 }
 
-/// Rows of one prepared statement; what is left over goes in single rows.
-const ROWS_PER_STATEMENT: usize = 64;
+/// Rows of the prepared statements; what does not fill the larger goes into the smaller.
+const ROWS_PER_STATEMENT: [usize; 4] = [256, 32, 4, 1];
 
 const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, organization_id, \
     case_key, status, text, finish_reason, input_tokens, output_tokens, cached_input_tokens, \
@@ -210,7 +210,7 @@ fn failed_values(failure: &UnitFailure, values: &mut Vec<Value>) {
     ]);
 }
 
-/// An insert of many rows, in statements of a fixed size, so that each is prepared once.
+/// An insert of many rows, in statements of a few fixed sizes, so that each is prepared once.
 struct InsertMany {
     table: &'static str,
     columns: &'static str,
@@ -225,25 +225,31 @@ impl InsertMany {
         records: &[T],
         values_of: impl Fn(&T, &mut Vec<Value>),
     ) -> Result<(), StoreError> {
-        let whole = records.len() / ROWS_PER_STATEMENT * ROWS_PER_STATEMENT;
-        let (groups, rest) = records.split_at(whole);
-        for (group, rows) in groups
-            .chunks(ROWS_PER_STATEMENT)
-            .map(|group| (group, ROWS_PER_STATEMENT))
-            .chain(rest.chunks(1).map(|single| (single, 1)))
-        {
-            let mut values = Vec::with_capacity(rows * 24);
-            for record in group {
-                values_of(record, &mut values);
+        let width = self.columns.split(',').count();
+        let mut rest = records;
+        for rows in ROWS_PER_STATEMENT {
+            let whole = rest.len() / rows * rows;
+            if whole == 0 {
+                continue;
             }
-            transaction.execute_raw(store.statement(self.sql(rows), values)).await?;
+            let sql = self.sql(rows, width, transaction.get_database_backend());
+            let (groups, left) = rest.split_at(whole);
+            for group in groups.chunks(rows) {
+                let mut values = Vec::with_capacity(rows * width);
+                for record in group {
+                    values_of(record, &mut values);
+                }
+                transaction.execute_raw(store.statement(sql.clone(), values)).await?;
+            }
+            rest = left;
         }
         Ok(())
     }
 
-    fn sql(&self, rows: usize) -> String {
+    /// SQLite looks a numbered placeholder up by its name, all others before it first: plain ones are much faster.
+    fn sql(&self, rows: usize, width: usize, backend: DbBackend) -> String {
         let Self { table, columns, conflict } = self;
-        let width = columns.split(',').count();
+        let numbered = backend != DbBackend::Sqlite;
         let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
         for row in 0..rows {
             sql.push_str(if row == 0 { "(" } else { ", (" });
@@ -251,8 +257,11 @@ impl InsertMany {
                 if column > 0 {
                     sql.push(',');
                 }
-                sql.push('$');
-                sql.push_str(&(row * width + column + 1).to_string());
+                if numbered {
+                    sql.push_str(&format!("${}", row * width + column + 1));
+                } else {
+                    sql.push('?');
+                }
             }
             sql.push(')');
         }

@@ -83,23 +83,6 @@ impl ScopedStore {
         Ok(units)
     }
 
-    /// One unit, if it has a record.
-    pub async fn result(&self, run: RunId, key: UnitKey) -> Result<Option<UnitResult>, StoreError> {
-        let before = match (key.repetition.checked_sub(1), key.model_index.checked_sub(1)) {
-            (Some(repetition), _) => Some(UnitKey { repetition, ..key }),
-            (None, Some(model_index)) => {
-                Some(UnitKey { model_index, repetition: u32::MAX >> 1, ..key })
-            }
-            (None, None) => key.case_index.checked_sub(1).map(|case_index| UnitKey {
-                case_index,
-                model_index: u32::MAX >> 1,
-                repetition: u32::MAX >> 1,
-            }),
-        };
-        let mut page = self.results_after(run, before, 1, ResultDetail::Full).await?;
-        Ok(page.pop().filter(|unit| unit.key == key))
-    }
-
     async fn generations_after(
         &self,
         run: RunId,

@@ -40,7 +40,14 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
     findings.push(store_finding(home).await);
     findings.push(disk_finding(home));
     let prices = fullbench_llm::price_table();
-    findings.push(Finding::new("prices", "ok", format!("of about {}, partly from secondary listings: `price:` overrides them", prices.as_of)));
+    findings.push(Finding::new(
+        "prices",
+        "ok",
+        format!(
+            "of about {}, partly from secondary listings: `price:` overrides them",
+            prices.as_of
+        ),
+    ));
     let mut seen = Vec::new();
     for model in models.iter().filter(|model| model.provider != Provider::Recorded) {
         let place = (model.provider, model.effective_base_url().to_owned());

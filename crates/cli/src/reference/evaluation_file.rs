@@ -15,7 +15,7 @@ pub(super) fn page(schema: &Value) -> String {
     text.push_str(&properties(schema, &schema["definitions"]));
     let empty = serde_json::Map::new();
     for (name, definition) in schema["definitions"].as_object().unwrap_or(&empty) {
-        if definition["properties"].is_object() && name != "Scorer" {
+        if definition["properties"].is_object() && name != "ScorerConfig" {
             text.push_str(&format!("\n## {name}\n\n{}\n\n", description(definition)));
             text.push_str(&properties(definition, &schema["definitions"]));
         }
@@ -58,7 +58,7 @@ fn kind(schema: &Value, definitions: &Value) -> String {
         if definition["properties"].is_object() {
             return format!("[{name}](#{})", name.to_lowercase());
         }
-        return if name == "Scorer" {
+        return if name == "ScorerConfig" {
             "[scorer](scorers.md)".to_owned()
         } else {
             kind(definition, definitions)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbench_score::NamedScorer;
 use fullbench_stats::{ClusterSums, Moments, ValueCounts, mean_interval, wilson_interval};
-use fullbench_store::UnitResult;
+use fullbench_store::{GenerationCount, ScoreCount, UnitResult};
 use fullbench_types::{FinishReason, NanoDollars, Outcome, UnscoredReason};
 
 use super::summary::{LatencyStep, LatencySummary, ModelSummary, ScorerSummary};
@@ -22,7 +22,7 @@ pub(crate) struct ModelAccumulator {
     answered: u64,
     failures: BTreeMap<String, u64>,
     from_cache: u64,
-    cost: Option<NanoDollars>,
+    cost: NanoDollars,
     priced: u64,
     tokens: [u64; 4],
     retries: u64,
@@ -38,10 +38,12 @@ struct Times {
 }
 
 impl Times {
-    fn add(&mut self, microseconds: u64) {
-        let milliseconds = microseconds as f64 / 1000.0;
-        self.moments.add(milliseconds);
-        self.values.add(milliseconds);
+    fn add(&mut self, microseconds: u64, count: u64) {
+        if count > 0 {
+            let milliseconds = microseconds as f64 / 1000.0;
+            self.moments.add_many(milliseconds, count);
+            self.values.add_many(milliseconds, count);
+        }
     }
 
     fn summary(&self) -> Option<LatencySummary> {
@@ -79,7 +81,7 @@ impl ModelAccumulator {
             answered: 0,
             failures: BTreeMap::new(),
             from_cache: 0,
-            cost: None,
+            cost: NanoDollars::ZERO,
             priced: 0,
             tokens: [0; 4],
             retries: 0,
@@ -94,47 +96,72 @@ impl ModelAccumulator {
 
     /// Takes one unit; units of one case come one after the other.
     pub(crate) fn add(&mut self, unit: &UnitResult) {
-        let generation = match &unit.result {
-            Ok(generation) => generation,
-            Err(failure) => {
-                *self.failures.entry(failure.reason.to_string()).or_default() += 1;
-                self.retries += u64::from(failure.attempts.saturating_sub(1));
-                let reason = UnscoredReason::from(failure.reason);
-                self.scorers.iter_mut().for_each(|scorer| scorer.unscored(reason));
-                return;
-            }
-        };
-        self.answered += 1;
-        self.retries += u64::from(generation.attempts.saturating_sub(1));
-        self.from_cache += u64::from(generation.cached);
-        let replayed = generation.finish_reason == FinishReason::Recorded;
-        if let Some(cost) = generation.cost.or(replayed.then_some(NanoDollars::ZERO)) {
-            *self.cost.get_or_insert_default() += cost;
-            self.priced += 1;
-        }
-        if let Some(usage) = generation.usage {
-            let counts = [
+        let generation = unit.result.as_ref().ok();
+        let attempts =
+            unit.result.as_ref().map_or_else(|failure| failure.attempts, |answer| answer.attempts);
+        let usage = generation.and_then(|answer| answer.usage).unwrap_or_default();
+        let cost = generation.and_then(|answer| answer.cost);
+        self.add_generations(&GenerationCount {
+            model_index: unit.key.model_index,
+            failure: unit.result.as_ref().err().map(|failure| failure.reason),
+            recorded: generation
+                .is_some_and(|answer| answer.finish_reason == FinishReason::Recorded),
+            count: 1,
+            retries: u64::from(attempts.saturating_sub(1)),
+            cached: generation.map_or(0, |answer| u64::from(answer.cached)),
+            priced: u64::from(cost.is_some()),
+            cost: cost.unwrap_or_default(),
+            tokens: [
                 usage.input_tokens,
                 usage.output_tokens,
                 usage.cached_input_tokens,
                 usage.reasoning_tokens,
-            ];
-            self.tokens.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            ],
+        });
+        if let Some(answer) = generation {
+            self.add_latency(answer.latency_us, u64::from(answer.latency_us > 0));
+            let first_token = answer.time_to_first_token_us.unwrap_or_default();
+            self.add_first_token(first_token, u64::from(first_token > 0));
         }
-        if generation.latency_us > 0 {
-            self.latency.add(generation.latency_us);
-        }
-        if let Some(time) = generation.time_to_first_token_us {
-            self.first_token.add(time);
-        }
-        for scorer in &mut self.scorers {
-            let entry = unit.scores.iter().find(|entry| entry.scorer == scorer.hash);
-            match entry {
-                Some(entry) => {
-                    scorer.add(unit.key.case_index, entry.score.outcome, entry.score.value)
-                }
-                None => scorer.open += 1,
+        for entry in &unit.scores {
+            let scorer = self.scorers.iter_mut().find(|scorer| scorer.hash == entry.scorer);
+            if let Some(scorer) = scorer {
+                scorer.add(entry.score.outcome, entry.score.value, 1);
+                scorer.add_to_cluster(unit.key.case_index, entry.score.value);
             }
+        }
+    }
+
+    /// Takes units that ended alike.
+    pub(crate) fn add_generations(&mut self, units: &GenerationCount) {
+        self.retries += units.retries;
+        if let Some(reason) = units.failure {
+            *self.failures.entry(reason.to_string()).or_default() += units.count;
+            self.scorers.iter_mut().for_each(|scorer| scorer.unscored(reason.into(), units.count));
+            return;
+        }
+        self.answered += units.count;
+        self.from_cache += units.cached;
+        self.priced += if units.recorded { units.count } else { units.priced };
+        self.cost += units.cost;
+        self.tokens.iter_mut().zip(units.tokens).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Takes answers that took equally long.
+    pub(crate) fn add_latency(&mut self, microseconds: u64, count: u64) {
+        self.latency.add(microseconds, count);
+    }
+
+    /// Takes answers whose first token took equally long.
+    pub(crate) fn add_first_token(&mut self, microseconds: u64, count: u64) {
+        self.first_token.add(microseconds, count);
+    }
+
+    /// Takes scores that are alike.
+    pub(crate) fn add_scores(&mut self, scores: &ScoreCount) {
+        let scorer = self.scorers.iter_mut().find(|scorer| scorer.hash == scores.scorer);
+        if let Some(scorer) = scorer {
+            scorer.add(scores.outcome, scores.value, scores.count);
         }
     }
 
@@ -150,7 +177,7 @@ impl ModelAccumulator {
             failures: self.failures,
             remaining,
             from_cache: self.from_cache,
-            cost_usd: self.cost.filter(|_| whole_cost).map(NanoDollars::dollars),
+            cost_usd: whole_cost.then(|| self.cost.dollars()),
             input_tokens: self.tokens[0],
             output_tokens: self.tokens[1],
             cached_input_tokens: self.tokens[2],
@@ -162,7 +189,7 @@ impl ModelAccumulator {
             scores: self
                 .scorers
                 .into_iter()
-                .map(|scorer| scorer.summary(remaining, open_reason))
+                .map(|scorer| scorer.summary(self.answered, remaining, open_reason))
                 .collect(),
         }
     }
@@ -182,7 +209,7 @@ struct ScorerAccumulator {
     failed: u64,
     scored: u64,
     unscored: BTreeMap<String, u64>,
-    open: u64,
+    seen: u64,
 }
 
 impl ScorerAccumulator {
@@ -200,21 +227,28 @@ impl ScorerAccumulator {
             failed: 0,
             scored: 0,
             unscored: BTreeMap::new(),
-            open: 0,
+            seen: 0,
         }
     }
 
-    fn add(&mut self, case_index: u64, outcome: Outcome, value: Option<f64>) {
+    fn add(&mut self, outcome: Outcome, value: Option<f64>, count: u64) {
+        self.seen += count;
         match outcome {
-            Outcome::Passed => self.passed += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Scored => self.scored += 1,
+            Outcome::Passed => self.passed += count,
+            Outcome::Failed => self.failed += count,
+            Outcome::Scored => self.scored += count,
             Outcome::NotSampled => {}
-            Outcome::Unscored(reason) => self.unscored(reason),
+            Outcome::Unscored(reason) => self.unscored(reason, count),
         }
+        if let Some(value) = value {
+            self.moments.add_many(value, count);
+            self.values.add_many(value, count);
+        }
+    }
+
+    /// Adds a value to the cluster of its case.
+    fn add_to_cluster(&mut self, case_index: u64, value: Option<f64>) {
         let Some(value) = value else { return };
-        self.moments.add(value);
-        self.values.add(value);
         match &mut self.cluster {
             Some((case, sum, count)) if *case == case_index => {
                 *sum += value;
@@ -227,8 +261,8 @@ impl ScorerAccumulator {
         }
     }
 
-    fn unscored(&mut self, reason: UnscoredReason) {
-        *self.unscored.entry(reason.to_string()).or_default() += 1;
+    fn unscored(&mut self, reason: UnscoredReason, count: u64) {
+        *self.unscored.entry(reason.to_string()).or_default() += count;
     }
 
     fn close_cluster(&mut self) {
@@ -237,9 +271,14 @@ impl ScorerAccumulator {
         }
     }
 
-    fn summary(mut self, remaining: u64, open_reason: UnscoredReason) -> ScorerSummary {
+    fn summary(
+        mut self,
+        answered: u64,
+        remaining: u64,
+        open_reason: UnscoredReason,
+    ) -> ScorerSummary {
         self.close_cluster();
-        let open = self.open + remaining;
+        let open = answered.saturating_sub(self.seen) + remaining;
         if open > 0 {
             *self.unscored.entry(open_reason.to_string()).or_default() += open;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fullbench_llm::Provider;
-use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore};
+use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore, UnitResult};
 use fullbench_types::{UnitKey, UnscoredReason, text_of};
 use serde::Serialize;
 
@@ -183,7 +183,7 @@ impl ScorerSummary {
     }
 }
 
-/// Reads all results of a run once, in order, and sums them up; `by` also for each value of a field.
+/// Sums up all results of a run; `by` also for each value of a field.
 pub async fn summarize(
     store: &ScopedStore,
     run: &RunRecord,
@@ -209,12 +209,11 @@ pub async fn summarize(
             groups.insert(value.clone(), (*cases, new_models()));
         }
     }
-    let mut after: Option<UnitKey> = None;
-    loop {
-        let page = store.results_after(run.id, after, PAGE, ResultDetail::Numbers).await?;
-        let Some(last) = page.last() else { break };
-        after = Some(last.key);
-        for unit in &page {
+    let counted =
+        by.is_none() && plan.repetitions == 1 && count_in_database(store, run, &mut models).await?;
+    if !counted {
+        models = new_models();
+        read_results(store, run, |unit| {
             let index = unit.key.model_index as usize;
             if let Some(model) = models.get_mut(index) {
                 model.add(unit);
@@ -224,7 +223,9 @@ pub async fn summarize(
             if let Some(model) = group.and_then(|(_, models)| models.get_mut(index)) {
                 model.add(unit);
             }
-        }
+            Ok(())
+        })
+        .await?;
     }
     let open_reason = open_reason(run);
     let lane_units = plan.lane_units();
@@ -259,6 +260,51 @@ pub async fn summarize(
         groups,
         gates,
     })
+}
+
+/// Lets the database count, where neither the order nor the case of a result matters; false when it cannot.
+async fn count_in_database(
+    store: &ScopedStore,
+    run: &RunRecord,
+    models: &mut [ModelAccumulator],
+) -> Result<bool, EngineError> {
+    let Some(scores) = store.score_counts(run.id).await? else { return Ok(false) };
+    for units in store.generation_counts(run.id).await? {
+        if let Some(model) = models.get_mut(units.model_index as usize) {
+            model.add_generations(&units);
+        }
+    }
+    for scores in &scores {
+        if let Some(model) = models.get_mut(scores.model_index as usize) {
+            model.add_scores(scores);
+        }
+    }
+    for time in store.latency_counts(run.id).await? {
+        if let Some(model) = models.get_mut(time.model_index as usize) {
+            model.add_latency(time.microseconds, time.count);
+        }
+    }
+    for time in store.first_token_counts(run.id).await? {
+        if let Some(model) = models.get_mut(time.model_index as usize) {
+            model.add_first_token(time.microseconds, time.count);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads every result in the order of cases.
+async fn read_results(
+    store: &ScopedStore,
+    run: &RunRecord,
+    mut take: impl FnMut(&UnitResult) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut after: Option<UnitKey> = None;
+    loop {
+        let page = store.results_after(run.id, after, PAGE, ResultDetail::Numbers).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = Some(last.key);
+        page.iter().try_for_each(&mut take)?;
+    }
 }
 
 /// Why units without a record have none.

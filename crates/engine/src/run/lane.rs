@@ -1,10 +1,11 @@
 //! A lane: the open units of one model, asked in order through a sliding window.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fullbench_llm::{FailureClass, GenerateError, ModelConfig, ModelHandle};
-use fullbench_store::{CaseReader, ScopedStore};
+use fullbench_store::{CaseReader, ResultDetail, ScopedStore};
 use fullbench_types::{FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, text_of};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -16,6 +17,10 @@ use super::stop::FailureStreak;
 use crate::EngineError;
 use crate::prompt::Prompts;
 
+/// Results read at a time.
+const PAGE: u64 = 2048;
+/// Beyond every model and repetition.
+const LAST: u32 = i32::MAX as u32;
 /// How often a provider that is down is looked at.
 const WATCH: Duration = Duration::from_millis(500);
 /// A provider that is down this long and never answered is given up.
@@ -79,24 +84,38 @@ impl Lane {
         }
     }
 
-    /// Sends answers that lack a score to scoring.
+    /// Sends answers that lack a score to scoring, read page by page.
     async fn score_again(&mut self) -> Result<(), EngineError> {
-        for key in std::mem::take(&mut self.open.unscored) {
-            let Some(unit) = self.store.result(self.run, key).await? else { continue };
-            let (Ok(generation), Some(position)) = (unit.result, self.plan.position(&key)) else {
-                continue;
-            };
-            let place = self.place().await?;
-            let case = self.cases.case(key.case_index)?;
-            self.send(GeneratedUnit {
-                key,
-                position,
-                case,
-                result: Ok(generation),
-                recorded: true,
-                place,
-            })
-            .await?;
+        let mut open: HashSet<UnitKey> =
+            std::mem::take(&mut self.open.unscored).into_iter().collect();
+        let Some(first) = open.iter().min().copied() else { return Ok(()) };
+        let mut after = first.case_index.checked_sub(1).map(|case_index| UnitKey {
+            case_index,
+            model_index: LAST,
+            repetition: LAST,
+        });
+        while !open.is_empty() {
+            let page = self.store.results_after(self.run, after, PAGE, ResultDetail::Full).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.key);
+            for unit in page {
+                let (Ok(generation), true) = (unit.result, open.remove(&unit.key)) else {
+                    continue;
+                };
+                let Some(position) = self.plan.position(&unit.key) else { continue };
+                let place = self.place().await?;
+                let case = self.cases.case(unit.key.case_index)?;
+                let result = Ok(generation);
+                self.send(GeneratedUnit {
+                    key: unit.key,
+                    position,
+                    case,
+                    result,
+                    recorded: true,
+                    place,
+                })
+                .await?;
+            }
         }
         Ok(())
     }

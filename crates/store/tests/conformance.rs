@@ -1,0 +1,294 @@
+//! What every backend of the store must do. One suite; each backend runs it.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fullbench_llm::ResponseCache;
+use fullbench_store::{
+    CacheLimits, DatasetWriter, DiskCache, FieldMapping, GenerationRecord, LaneProgress, NewRun,
+    ResultDetail, RunRecord, ScopedStore, ScoreRecord, Store, StoreError,
+};
+use fullbench_types::{
+    ContentHash, DEFAULT_ORGANIZATION, FailureReason, Generation, NanoDollars, OrganizationId,
+    RunKind, RunState, Score, UnitFailure, UnitKey,
+};
+use serde_json::{Value, json};
+
+struct Fixture {
+    _folder: tempfile::TempDir,
+    store: Store,
+}
+
+async fn fixture() -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    Fixture { _folder: folder, store }
+}
+
+async fn new_run(store: &ScopedStore) -> RunRecord {
+    let new = NewRun {
+        name: "test".to_owned(),
+        kind: RunKind::Batch,
+        spec: "{}".to_owned(),
+        dataset: ContentHash::of(b"data"),
+        planned_units: 3,
+        version: "0".to_owned(),
+    };
+    store.create_run(new).await.unwrap()
+}
+
+fn key(case_index: u64, model_index: u32) -> UnitKey {
+    UnitKey { case_index, model_index, repetition: 0 }
+}
+
+fn answer(text: &str) -> Generation {
+    Generation { cost: Some(NanoDollars(7)), attempts: 1, ..Generation::recorded(text.to_owned()) }
+}
+
+fn failure() -> UnitFailure {
+    UnitFailure { reason: FailureReason::Timeout, message: "late".to_owned(), attempts: 8 }
+}
+
+fn score(key: UnitKey, scorer: u8, revision: u32, passed: bool) -> ScoreRecord {
+    ScoreRecord { key, scorer: [scorer; 16], revision, score: Score::binary(passed).because("why") }
+}
+
+#[tokio::test]
+async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let recorder = store.recorder(run.id);
+    let (first, second, failed) = (answer("first"), answer("second"), failure());
+    let record = |result| GenerationRecord { key: key(0, 0), case_key: "a", result };
+    recorder.commit(&[record(Err(&failed))], &[], &[]).await.unwrap();
+    assert_eq!(store.failed_units(run.id, 0).await.unwrap(), [key(0, 0)]);
+    recorder.commit(&[record(Ok(&first))], &[&score(key(0, 0), 1, 0, true)], &[]).await.unwrap();
+    recorder.commit(&[record(Ok(&second))], &[&score(key(0, 0), 1, 0, false)], &[]).await.unwrap();
+    recorder.commit(&[record(Err(&failed))], &[], &[]).await.unwrap();
+    let page = store.results_after(run.id, None, 10, ResultDetail::Full).await.unwrap();
+    assert_eq!(page.len(), 1);
+    let kept = page[0].result.as_ref().unwrap();
+    assert_eq!((kept.text.as_str(), kept.attempts), ("first", 9), "calls add up");
+    assert_eq!(page[0].scores[0].score.value, Some(1.0));
+    assert!(store.failed_units(run.id, 0).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_highest_revision_of_a_score_counts() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let recorder = store.recorder(run.id);
+    let text = answer("x");
+    let record = GenerationRecord { key: key(0, 0), case_key: "a", result: Ok(&text) };
+    let scores =
+        [score(key(0, 0), 1, 0, true), score(key(0, 0), 2, 0, true), score(key(0, 0), 1, 3, false)];
+    recorder.commit(&[record], &scores.iter().collect::<Vec<_>>(), &[]).await.unwrap();
+    let page = store.results_after(run.id, None, 10, ResultDetail::Texts).await.unwrap();
+    let values: Vec<Option<f64>> = page[0].scores.iter().map(|entry| entry.score.value).collect();
+    assert_eq!(values, [Some(0.0), Some(1.0)]);
+    assert!(
+        store.score_counts(run.id).await.unwrap().is_none(),
+        "counting cannot compare revisions"
+    );
+}
+
+#[tokio::test]
+async fn pages_and_counts_see_every_unit_once() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let recorder = store.recorder(run.id);
+    let text = Generation { latency_us: 5, ..answer("x") };
+    let failed = failure();
+    let keys: Vec<UnitKey> = (0..300).flat_map(|case| [key(case, 0), key(case, 1)]).collect();
+    let names: Vec<String> = keys.iter().map(|key| format!("c{}", key.case_index)).collect();
+    let result = |key: &UnitKey| if key.case_index == 7 { Err(&failed) } else { Ok(&text) };
+    let records: Vec<GenerationRecord<'_>> = keys
+        .iter()
+        .zip(&names)
+        .map(|(key, name)| GenerationRecord { key: *key, case_key: name, result: result(key) })
+        .collect();
+    let scores: Vec<ScoreRecord> = keys
+        .iter()
+        .filter(|key| key.case_index != 7)
+        .map(|key| score(*key, 1, 0, key.case_index % 3 == 0))
+        .collect();
+    let lanes = [0, 1].map(|model_index| LaneProgress {
+        model_index,
+        watermark: 300,
+        ..LaneProgress::default()
+    });
+    recorder.commit(&records, &scores.iter().collect::<Vec<_>>(), &lanes).await.unwrap();
+    let (mut after, mut seen) = (None, Vec::new());
+    loop {
+        let page = store.results_after(run.id, after, 7, ResultDetail::Numbers).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.key);
+        seen.extend(page.iter().map(|unit| unit.key));
+        assert!(page.iter().all(|unit| unit.scores.len() == usize::from(unit.result.is_ok())));
+    }
+    assert_eq!(seen, keys);
+    let generations = store.generation_counts(run.id).await.unwrap();
+    assert_eq!(generations.iter().map(|units| units.count).sum::<u64>(), 600);
+    assert_eq!(
+        generations
+            .iter()
+            .filter(|units| units.failure.is_some())
+            .map(|units| units.count)
+            .sum::<u64>(),
+        2
+    );
+    assert_eq!(generations.iter().map(|units| units.cost.0).sum::<i64>(), 598 * 7);
+    let passed: u64 = store
+        .score_counts(run.id)
+        .await
+        .unwrap()
+        .unwrap()
+        .iter()
+        .filter(|counts| counts.value == Some(1.0))
+        .map(|counts| counts.count)
+        .sum();
+    assert_eq!(passed, 200);
+    assert_eq!(
+        store.latency_counts(run.id).await.unwrap().iter().map(|time| time.count).sum::<u64>(),
+        598
+    );
+    assert_eq!(store.recorded_units(run.id, 1, 295).await.unwrap().len(), 5);
+    assert_eq!(store.lane_progress(run.id).await.unwrap()[1].watermark, 300);
+}
+
+#[tokio::test]
+async fn one_organization_never_sees_another() {
+    let fixture = fixture().await;
+    let mine = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let theirs = fixture.store.scoped(OrganizationId(fullbench_types::RunId::generate().0));
+    let run = new_run(&mine).await;
+    let text = answer("secret");
+    let record = GenerationRecord { key: key(0, 0), case_key: "a", result: Ok(&text) };
+    let lane = LaneProgress { watermark: 1, ..LaneProgress::default() };
+    mine.recorder(run.id)
+        .commit(&[record], &[&score(key(0, 0), 1, 0, true)], &[lane])
+        .await
+        .unwrap();
+    assert!(theirs.runs(None).await.unwrap().is_empty());
+    assert!(matches!(theirs.run(run.id).await, Err(StoreError::RunNotFound(_))));
+    assert!(theirs.results_after(run.id, None, 10, ResultDetail::Full).await.unwrap().is_empty());
+    assert!(theirs.lane_progress(run.id).await.unwrap().is_empty());
+    assert!(theirs.generation_counts(run.id).await.unwrap().is_empty());
+    assert!(theirs.score_counts(run.id).await.unwrap().unwrap().is_empty());
+    assert!(theirs.recorded_units(run.id, 0, 0).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn runs_are_found_by_part_of_their_id_and_by_name() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let (first, second) = (new_run(&store).await, new_run(&store).await);
+    assert_eq!(store.find_run("latest").await.unwrap().id, second.id);
+    assert_eq!(store.find_run("test").await.unwrap().id, second.id);
+    assert_eq!(store.find_run(&first.id.to_string()[24..]).await.unwrap().id, first.id);
+    assert!(matches!(
+        store.find_run(&first.id.to_string()[..8]).await,
+        Err(StoreError::RunAmbiguous { .. })
+    ));
+    let ended =
+        store.set_run_state(first.id, RunState::Completed, &["a note".to_owned()]).await.unwrap();
+    assert_eq!((ended.state, ended.notes.len()), (RunState::Completed, 1));
+    assert!(ended.finished_at.is_some());
+}
+
+#[tokio::test]
+async fn a_run_belongs_to_one_process_at_a_time() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let lock = store.lock_run(run.id).unwrap();
+    assert!(matches!(store.lock_run(run.id), Err(StoreError::RunLocked(_))));
+    drop(lock);
+    assert!(store.lock_run(run.id).is_ok());
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_and_opening_at_once_is_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = tokio::join!(Store::open(folder.path()), Store::open(folder.path()));
+    opened.0.unwrap().close().await.unwrap();
+    opened.1.unwrap().close().await.unwrap();
+    let path = folder.path().join("fullbench.db");
+    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
+    sea_orm::sqlx::query(
+        "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    pool.close().await;
+    assert!(matches!(Store::open(folder.path()).await, Err(StoreError::NewerDatabase { .. })));
+}
+
+#[tokio::test]
+async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let mut writer = DatasetWriter::new(store.objects().clone());
+    for index in 0..2000 {
+        let Value::Object(fields) =
+            json!({"input": "x".repeat(600), "n": index, "reference": ["a", "b"]})
+        else {
+            unreachable!()
+        };
+        writer.push(&format!("k{index}"), &fields).unwrap();
+    }
+    let mapping =
+        FieldMapping { input: Some("input".to_owned()), references: vec!["reference".to_owned()] };
+    let version = writer.finish("test".to_owned(), vec![], mapping).unwrap();
+    assert!(version.blocks.len() > 1);
+    store.save_dataset(&version, &ContentHash::of(b"source")).await.unwrap();
+    assert_eq!(store.dataset(&version.hash).await.unwrap(), version);
+    assert_eq!(
+        store.dataset_of_source(&ContentHash::of(b"source")).await.unwrap().unwrap(),
+        version
+    );
+    let mut cases = store.cases(Arc::new(version.clone()));
+    for index in [1999, 0, 873, 874] {
+        let case = cases.case(index).unwrap();
+        assert_eq!((case.key, case.fields["n"].as_u64()), (format!("k{index}"), Some(index)));
+        assert_eq!(case.references.len(), 2);
+    }
+    assert!(cases.case(2000).is_err());
+    let name = version.blocks[0].hash.to_string();
+    let block = store.home().join("objects").join(&name[..2]).join(&name[2..]);
+    std::fs::write(block, b"\x05\x00\x00\x00\x50hello").unwrap();
+    assert!(matches!(store.cases(Arc::new(version)).case(0), Err(StoreError::Damaged(_))));
+}
+
+#[tokio::test]
+async fn the_cache_forgets_by_age_and_by_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let roomy = CacheLimits { max_age: Duration::from_secs(3600), max_bytes: 1 << 30 };
+    let cache = DiskCache::open(folder.path(), roomy).await.unwrap();
+    let keys: Vec<ContentHash> = (0..3000u32).map(|n| ContentHash::of(&n.to_le_bytes())).collect();
+    for key in &keys {
+        cache.put(key, &answer("an answer")).await;
+    }
+    cache.flush().await;
+    assert_eq!(cache.get(&keys[5]).await.unwrap().text, "an answer");
+    assert!(cache.get(&ContentHash::of(b"other")).await.is_none());
+    drop(cache);
+    let small = CacheLimits { max_bytes: 400_000, ..roomy };
+    let cache = DiskCache::open(folder.path(), small).await.unwrap();
+    let mut left = 0;
+    for key in &keys {
+        left += u32::from(cache.get(key).await.is_some());
+    }
+    assert!(left > 0 && left < 3000, "{left} are left");
+    drop(cache);
+    let stale = CacheLimits { max_age: Duration::ZERO, ..roomy };
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let cache = DiskCache::open(folder.path(), stale).await.unwrap();
+    assert!(cache.get(&keys[2999]).await.is_none());
+}

@@ -6,6 +6,8 @@ use fullbench_engine::EngineError;
 use fullbench_store::StoreError;
 use fullbench_types::ErrorCode;
 
+use crate::output::visible;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -24,32 +26,49 @@ pub(crate) enum Exit {
 pub(crate) struct CliError {
     problems: Vec<(String, Option<String>)>,
     code: ErrorCode,
+    closed_pipe: bool,
 }
 
 impl CliError {
     /// The user's input is wrong.
     pub(crate) fn input(message: impl Into<String>, hint: Option<String>) -> Self {
-        Self { problems: vec![(message.into(), hint)], code: ErrorCode::InvalidInput }
+        Self {
+            problems: vec![(message.into(), hint)],
+            code: ErrorCode::InvalidInput,
+            closed_pipe: false,
+        }
     }
 
     /// The machine or the program failed.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        Self { problems: vec![(message.into(), None)], code: ErrorCode::Internal }
+        Self {
+            problems: vec![(message.into(), None)],
+            code: ErrorCode::Internal,
+            closed_pipe: false,
+        }
     }
 
     /// Writes the messages to stderr.
     pub(crate) fn print(&self) {
         let mut stderr = std::io::stderr().lock();
         for (message, hint) in &self.problems {
-            let _ = writeln!(stderr, "error: {message}");
+            let _ = writeln!(stderr, "error: {}", visible(message));
             if let Some(hint) = hint {
                 let _ = writeln!(stderr, "  hint: {hint}");
             }
         }
     }
 
+    /// Nobody reads the output any more; what was done is done.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.closed_pipe
+    }
+
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
+        if self.closed_pipe {
+            return Exit::Fine;
+        }
         match self.code {
             ErrorCode::InvalidInput
             | ErrorCode::NotFound
@@ -74,21 +93,21 @@ impl From<EngineError> for CliError {
             EngineError::Model(error) => vec![(error.to_string(), error.hint())],
             other => vec![(other.to_string(), None)],
         };
-        Self { problems, code }
+        Self { problems, code, closed_pipe: false }
     }
 }
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         let hint = error.hint().map(str::to_owned);
-        Self { code: error.code(), problems: vec![(error.to_string(), hint)] }
+        Self { code: error.code(), problems: vec![(error.to_string(), hint)], closed_pipe: false }
     }
 }
 
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
-            return Self { problems: Vec::new(), code: ErrorCode::Internal };
+            return Self { problems: Vec::new(), code: ErrorCode::Internal, closed_pipe: true };
         }
         Self::internal(format!("the output cannot be written: {error}"))
     }
@@ -105,6 +124,10 @@ impl From<serde_json::Error> for CliError {
 
 impl From<csv::Error> for CliError {
     fn from(error: csv::Error) -> Self {
-        Self::internal(format!("the output cannot be written: {error}"))
+        let message = format!("the output cannot be written: {error}");
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => error.into(),
+            _ => Self::internal(message),
+        }
     }
 }

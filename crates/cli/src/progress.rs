@@ -9,6 +9,8 @@ use fullbench_engine::{Progress, ProgressSnapshot};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::task::JoinHandle;
 
+use crate::output::visible;
+
 /// How often the bar is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 /// How often a line is written where there is no terminal.
@@ -152,7 +154,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 /// A line on stderr.
 pub(crate) fn write_line(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
 }
 
 #[cfg(test)]

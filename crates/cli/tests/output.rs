@@ -56,6 +56,9 @@ fn groups_add_up_to_the_whole() {
         groups.iter().map(|group| group[1][0]["scores"][0]["count"].as_u64().unwrap()).sum();
     assert_eq!(count, report["models"][0]["scores"][0]["count"].as_u64().unwrap());
     assert_eq!(folder.run(&["show", "--by", "categroy"]).code, Some(2));
+    assert_eq!(folder.run(&["run", "--by", "categroy"]).code, Some(2));
+    let runs = folder.run(&["list", "--output", "json"]).json();
+    assert_eq!(runs.as_array().unwrap().len(), 1, "a refused run leaves nothing behind");
 }
 
 #[test]
@@ -116,6 +119,7 @@ fn a_diff_names_what_was_fixed_and_what_broke() {
     assert_eq!(diff["changes"].as_array().unwrap().len(), 1, "{diff}");
     assert_eq!(diff["changes"][0]["case"], "q01");
     assert_eq!(diff["changes"][0]["change"], "broken");
+    assert!(diff["notes"][0].as_str().unwrap().contains("different data"));
     assert_eq!(folder.run(&["diff", &before]).code, Some(0));
 }
 
@@ -170,4 +174,39 @@ fn estimates_cost_nothing_and_doctor_shows_no_key() {
             .unwrap(),
     );
     assert!(!doctor.stdout.contains("sk-secret"));
+}
+
+#[test]
+fn two_scorers_of_one_definition_both_have_their_numbers() {
+    let folder = Folder::new();
+    folder.file("cases.jsonl", "{\"input\": \"x\", \"output\": \"y\", \"reference\": \"y\"}\n");
+    let scorers = "[{ type: exact_match, name: first }, { type: exact_match, name: second }]";
+    folder.file(
+        "fullbench.yaml",
+        format!("dataset: cases.jsonl\nmodels: [recorded]\nscorers: {scorers}\n"),
+    );
+    let report = folder.run(&["run", "--output", "json"]).json();
+    let means: Vec<&serde_json::Value> = report["models"][0]["scores"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|scores| &scores["mean"])
+        .collect();
+    assert_eq!(means, [&serde_json::json!(1.0), &serde_json::json!(1.0)]);
+}
+
+#[test]
+fn escape_sequences_of_a_model_do_not_reach_the_terminal() {
+    let folder = Folder::new();
+    folder.file(
+        "cases.jsonl",
+        "{\"id\": \"a\", \"input\": \"x\", \"output\": \"\\u001b[2Jgone\", \"reference\": \"y\"}\n",
+    );
+    folder.file(
+        "fullbench.yaml",
+        "dataset: cases.jsonl\nmodels: [recorded]\nscorers: [exact_match]\n",
+    );
+    folder.run(&["run", "--quiet"]);
+    let said = folder.run(&["show", "--case", "a"]);
+    assert!(said.stdout.contains("gone") && !said.stdout.contains('\u{1b}'), "{}", said.stdout);
 }

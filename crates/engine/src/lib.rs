@@ -17,8 +17,8 @@ pub use error::{EngineError, InputProblem};
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
     CaseChange, Change, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,
-    LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary, compare_runs, judge_gates,
-    metadata_fields, summarize,
+    LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary, check_group_field,
+    compare_runs, judge_gates, metadata_fields, summarize,
 };
 pub use run::{
     CaseSelection, Estimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun, Progress,

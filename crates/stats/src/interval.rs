@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::{Moments, normal_quantile, student_t_quantile};
 
+/// A standard error this small is rounding, not variation.
+const NO_VARIATION: f64 = 1e-12;
+
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
@@ -46,6 +49,8 @@ pub fn mean_interval(moments: &Moments, confidence: f64) -> Option<Interval> {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ClusterSums {
     clusters: u64,
+    /// Values are taken as their distance from the first cluster's mean, so that equal values cancel exactly.
+    shift: f64,
     count: f64,
     total: f64,
     squared_totals: f64,
@@ -60,6 +65,10 @@ impl ClusterSums {
             return;
         }
         let size = count as f64;
+        if self.clusters == 0 {
+            self.shift = sum / size;
+        }
+        let sum = sum - self.shift * size;
         self.clusters += 1;
         self.count += size;
         self.total += sum;
@@ -92,12 +101,17 @@ impl ClusterSums {
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         let standard_error = self.standard_error()?;
-        around(self.total / self.count, standard_error, self.clusters as f64 - 1.0, confidence)
+        around(
+            self.shift + self.total / self.count,
+            standard_error,
+            self.clusters as f64 - 1.0,
+            confidence,
+        )
     }
 }
 
 fn around(mean: f64, standard_error: f64, degrees: f64, confidence: f64) -> Option<Interval> {
-    if standard_error == 0.0 {
+    if standard_error <= NO_VARIATION {
         return None;
     }
     let half_width = student_t_quantile(f64::midpoint(1.0, confidence), degrees)? * standard_error;

@@ -30,9 +30,12 @@ pub struct Store {
 impl Store {
     /// Opens the store of a folder, making and migrating what is missing.
     pub async fn open(home: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
+        std::fs::create_dir_all(home).map_err(|error| StoreError::Unopened {
+            path: home.to_owned(),
+            reason: error.to_string(),
+        })?;
         let path = home.join("fullbench.db");
-        let _alone = lock::while_opening(home)?;
+        let _alone = lock::while_opening(home).await?;
         let database = connect(&path, SqliteSynchronous::Full).await?;
         refuse_newer(&database, &path).await?;
         Migrator::up(&database, None).await?;

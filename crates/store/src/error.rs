@@ -59,11 +59,9 @@ impl StoreError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::RunNotFound(_) => ErrorCode::NotFound,
-            Self::RunAmbiguous { .. } => ErrorCode::InvalidInput,
+            Self::RunAmbiguous { .. } | Self::Unopened { .. } => ErrorCode::InvalidInput,
             Self::RunLocked(_) | Self::NewerDatabase { .. } => ErrorCode::Conflict,
-            Self::Database(_) | Self::Unopened { .. } | Self::File { .. } | Self::Damaged(_) => {
-                ErrorCode::Internal
-            }
+            Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }
 

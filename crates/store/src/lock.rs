@@ -14,11 +14,13 @@ pub struct RunLock {
 }
 
 /// Waits until no other process is making or migrating the database of this folder.
-pub(crate) fn while_opening(home: &Path) -> Result<File, StoreError> {
+pub(crate) async fn while_opening(home: &Path) -> Result<File, StoreError> {
     let path = home.join("opening.lock");
-    let file = File::create(&path).map_err(StoreError::file(&path))?;
-    file.lock().map_err(StoreError::file(&path))?;
-    Ok(file)
+    let locking = tokio::task::spawn_blocking(move || {
+        let locked = File::create(&path).and_then(|file| file.lock().map(|()| file));
+        locked.map_err(|error| StoreError::Unopened { path, reason: error.to_string() })
+    });
+    locking.await.map_err(|error| StoreError::Damaged(format!("the lock: {error}")))?
 }
 
 impl ScopedStore {

@@ -1,5 +1,7 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
+use std::task::Poll;
+
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, TransactionTrait, Value};
 use uuid::Uuid;
@@ -218,6 +220,7 @@ struct InsertMany {
 }
 
 impl InsertMany {
+    /// Inserts the records: while the database works on one statement, the values of the next are put together.
     async fn run<T>(
         &self,
         store: &ScopedStore,
@@ -227,6 +230,7 @@ impl InsertMany {
     ) -> Result<(), StoreError> {
         let width = self.columns.split(',').count();
         let mut rest = records;
+        let mut running = None;
         for rows in ROWS_PER_STATEMENT {
             let whole = rest.len() / rows * rows;
             if whole == 0 {
@@ -239,9 +243,22 @@ impl InsertMany {
                 for record in group {
                     values_of(record, &mut values);
                 }
-                transaction.execute_raw(store.statement(sql.clone(), values)).await?;
+                let statement = store.statement(sql.clone(), values);
+                if let Some(before) = running.take() {
+                    before.await?;
+                }
+                let mut insert = Box::pin(transaction.execute_raw(statement));
+                match futures::poll!(&mut insert) {
+                    Poll::Ready(result) => {
+                        result?;
+                    }
+                    Poll::Pending => running = Some(insert),
+                }
             }
             rest = left;
+        }
+        if let Some(last) = running {
+            last.await?;
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ pub struct Generation {
     pub time_to_first_token_us: Option<u64>,
     /// Microseconds spent waiting for a free place and between attempts.
     pub queue_us: u64,
-    /// What the call cost; none where the model has no known price.
+    /// What the call cost, from estimated tokens where the provider sent no usage; none where the model has no known price.
     pub cost: Option<NanoDollars>,
     /// Calls made for this answer, the successful one included; 0 from the cache.
     pub attempts: u32,

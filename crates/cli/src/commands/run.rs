@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fullbench_engine::{
-    EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, execute, load_evaluation,
-    prepare_new, summarize,
+    EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, check_group_field, execute,
+    load_evaluation, prepare_new, summarize,
 };
 use fullbench_llm::{CacheMode, Provider, price_of};
 use fullbench_types::NanoDollars;
@@ -22,7 +22,14 @@ pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, C
     check_budget(&arguments.control, &evaluation.spec)?;
     let store = home::open(home).await?;
     let needs_keys = !arguments.control.cache_only;
-    let prepared = prepare_new(evaluation, &store, needs_keys, env!("CARGO_PKG_VERSION")).await?;
+    let prepared = prepare_new(
+        evaluation,
+        &store,
+        needs_keys,
+        arguments.report.by.as_deref(),
+        env!("CARGO_PKG_VERSION"),
+    )
+    .await?;
     carry_out(prepared, &arguments.control, &arguments.report).await
 }
 
@@ -33,7 +40,7 @@ pub(crate) async fn carry_out(
     reporting: &ReportArguments,
 ) -> Result<Exit, CliError> {
     if let Some(by) = &reporting.by {
-        output::check_field(by, &prepared.dataset)?;
+        check_group_field(by, &prepared.dataset)?;
     }
     let id = prepared.record.id;
     let units = prepared.plan.units();
@@ -60,10 +67,16 @@ pub(crate) async fn carry_out(
     }
     let RunEnd { record, store, failed, open } = ended?;
     let report = summarize(&store, &record, reporting.by.as_deref()).await?;
-    output::print(&report, reporting.output, &store, &record).await?;
+    match output::print(&report, reporting.output, &store, &record).await {
+        Err(error) if error.is_closed_pipe() => {}
+        printed => printed?,
+    }
+    let mut unwritten = None;
     if let Some(path) = &reporting.html {
-        report::write_html(path, &report, &store, &record, reporting.html_cases).await?;
-        write_line(&format!("report: {}", path.display()));
+        match report::write_html(path, &report, &store, &record, reporting.html_cases).await {
+            Ok(()) => write_line(&format!("report: {}", path.display())),
+            Err(error) => unwritten = Some(error),
+        }
     }
     for note in &record.notes {
         write_line(&format!("note: {note}"));
@@ -73,7 +86,11 @@ pub(crate) async fn carry_out(
             "note: {failed} units have no answer; `fullbench resume {id}` tries them again"
         ));
     }
-    Ok(exit(&report, failed, open))
+    let exit = exit(&report, failed, open);
+    match unwritten.filter(|_| exit == Exit::Fine) {
+        Some(error) => Err(error),
+        None => Ok(exit),
+    }
 }
 
 /// 3 while units are open; else 1 when a gate fails; else 3 when units failed and no gate says how many may.
@@ -111,7 +128,12 @@ pub(crate) fn check_html(reporting: &ReportArguments) -> Result<(), CliError> {
     let Some(path) = &reporting.html else { return Ok(()) };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() || !folder.is_dir() {
+    let existed = path.exists();
+    let writable = std::fs::OpenOptions::new().append(true).create(true).open(path).is_ok();
+    if writable && !existed {
+        let _ = std::fs::remove_file(path);
+    }
+    if path.is_dir() || !folder.is_dir() || !writable {
         let message = format!("the report cannot be written to {}", path.display());
         return Err(CliError::input(
             message,

@@ -48,7 +48,7 @@ async fn show_case(
             shown += 1;
             let result = context.result(unit)?;
             if format == Format::Table {
-                output::print_text(&output::results::as_text(&result))?;
+                output::print_text(&output::visible(&output::results::as_text(&result)))?;
             } else {
                 ResultWriter::write_json_line(&result)?;
             }

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use fullbench_engine::RunReport;
-use fullbench_store::{DatasetVersion, RunRecord, ScopedStore};
+use fullbench_store::{RunRecord, ScopedStore};
 use serde::Serialize;
 
 use crate::arguments::Format;
@@ -62,6 +62,21 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Untrusted text for a terminal: control characters and marks that change the direction of writing become visible.
+pub(crate) fn visible(text: &str) -> String {
+    let hidden = |letter: char| {
+        (letter.is_control() && !matches!(letter, '\n' | '\t'))
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.chars().any(hidden) {
+        return text.to_owned();
+    }
+    let shown = |letter: char| {
+        if hidden(letter) { letter.escape_unicode().to_string() } else { letter.to_string() }
+    };
+    text.chars().map(shown).collect()
+}
+
 /// The beginning of a text that must fit a column.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     let line: String = text
@@ -76,13 +91,13 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
-/// Refuses a grouping field that no case has, before anything is spent.
-pub(crate) fn check_field(by: &str, dataset: &DatasetVersion) -> Result<(), CliError> {
-    let first = by.split('.').next().unwrap_or(by);
-    if dataset.fields.iter().any(|field| field == by || field == first) {
-        return Ok(());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_are_shown_not_obeyed() {
+        assert_eq!(visible("a\u{1b}[2Jb\nc\u{202e}d"), "a\\u{1b}[2Jb\nc\\u{202e}d");
+        assert_eq!(visible("größe 🙂"), "größe 🙂");
     }
-    let fields: Vec<String> = dataset.fields.iter().map(|field| format!("`{field}`")).collect();
-    let hint = format!("the data has {}", fields.join(", "));
-    Err(CliError::input(format!("--by: no case has the field `{by}`"), Some(hint)))
 }

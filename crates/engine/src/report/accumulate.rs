@@ -124,8 +124,7 @@ impl ModelAccumulator {
             self.add_first_token(first_token, u64::from(first_token > 0));
         }
         for entry in &unit.scores {
-            let scorer = self.scorers.iter_mut().find(|scorer| scorer.hash == entry.scorer);
-            if let Some(scorer) = scorer {
+            for scorer in self.scorers.iter_mut().filter(|scorer| scorer.hash == entry.scorer) {
                 scorer.add(entry.score.outcome, entry.score.value, 1);
                 scorer.add_to_cluster(unit.key.case_index, entry.score.value);
             }
@@ -159,8 +158,7 @@ impl ModelAccumulator {
 
     /// Takes scores that are alike.
     pub(crate) fn add_scores(&mut self, scores: &ScoreCount) {
-        let scorer = self.scorers.iter_mut().find(|scorer| scorer.hash == scores.scorer);
-        if let Some(scorer) = scorer {
+        for scorer in self.scorers.iter_mut().filter(|scorer| scorer.hash == scores.scorer) {
             scorer.add(scores.outcome, scores.value, scores.count);
         }
     }

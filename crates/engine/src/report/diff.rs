@@ -138,14 +138,17 @@ pub async fn compare_runs(
             Some((index, right.scorers.iter().position(|(other, _)| other == name)?))
         })
         .collect();
+    let mut unpaired = 0;
     let mut earlier: HashMap<PairKey, Vec<Option<f64>>> = HashMap::new();
     each_result(store, before, |unit| {
         let model = left.models.get(unit.key.model_index as usize);
         let model = model.and_then(|name| right.models.iter().position(|other| other == name));
-        if let Some(model) = model {
-            let values = left.values(&unit);
-            earlier.insert((unit.case_key, model as u32, unit.key.repetition), values);
-        }
+        let Some(model) = model else {
+            unpaired += 1;
+            return;
+        };
+        let values = left.values(&unit);
+        earlier.insert((unit.case_key, model as u32, unit.key.repetition), values);
     })
     .await?;
     let mut tallies: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
@@ -196,9 +199,9 @@ pub async fn compare_runs(
         after: after.id.to_string(),
         counts: counts.collect(),
         changes,
-        only_before: earlier.len() as u64,
+        only_before: unpaired + earlier.len() as u64,
         only_after,
-        notes: differences(&left, &right),
+        notes: differences(&left, &right, before.dataset != after.dataset),
     })
 }
 
@@ -214,8 +217,11 @@ fn change(before: Option<f64>, after: Option<f64>) -> Option<Change> {
     }
 }
 
-fn differences(left: &Side, right: &Side) -> Vec<String> {
+fn differences(left: &Side, right: &Side, other_data: bool) -> Vec<String> {
     let mut notes = Vec::new();
+    if other_data {
+        notes.push("the runs used different data: cases are paired by their id, and one may ask something else now".to_owned());
+    }
     for (mine, theirs, which) in [(left, right, "first"), (right, left, "second")] {
         for model in mine.models.iter().filter(|model| !theirs.models.contains(model)) {
             notes.push(format!("only the {which} run has the model `{model}`"));

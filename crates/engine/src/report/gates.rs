@@ -128,7 +128,9 @@ fn judge(environment: &Environment<'_>, gate: &str, model: &ModelSummary) -> (bo
             _ => {
                 return (
                     false,
-                    format!("{name} is not defined: there is nothing to compute it from"),
+                    format!(
+                        "{name} is not defined here: there are no values, or no variation among them"
+                    ),
                 );
             }
         }

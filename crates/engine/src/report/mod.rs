@@ -10,5 +10,5 @@ pub(crate) use gates::check_gate;
 pub use gates::{GateResult, judge_gates};
 pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
-    metadata_fields, summarize,
+    check_group_field, metadata_fields, summarize,
 };

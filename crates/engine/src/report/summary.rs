@@ -336,6 +336,16 @@ fn top_field(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
+/// Refuses a grouping field that no case has.
+pub fn check_group_field(by: &str, dataset: &DatasetVersion) -> Result<(), EngineError> {
+    if dataset.fields.iter().any(|field| field == by || field == top_field(by)) {
+        return Ok(());
+    }
+    let hint = crate::spec::did_you_mean(by, dataset.fields.iter().map(String::as_str));
+    let problem = crate::InputProblem::new(format!("no case has the field `{by}`"));
+    Err(problem.in_field("--by").hint(hint).into())
+}
+
 /// The value of the grouping field for each case.
 struct GroupValues {
     by: String,
@@ -353,12 +363,7 @@ impl GroupValues {
         by: Option<&str>,
     ) -> Result<Option<Self>, EngineError> {
         let Some(by) = by else { return Ok(None) };
-        let first = by.split('.').next().unwrap_or(by);
-        if !dataset.fields.iter().any(|field| field == by || field == first) {
-            let hint = crate::spec::did_you_mean(by, dataset.fields.iter().map(String::as_str));
-            let problem = crate::InputProblem::new(format!("no case has the field `{by}`"));
-            return Err(problem.in_field("--by").hint(hint).into());
-        }
+        check_group_field(by, dataset)?;
         let cases = store.cases(dataset.clone());
         let mut values =
             Self { by: by.to_owned(), cases, current: None, cases_of_value: BTreeMap::new() };
@@ -378,7 +383,8 @@ impl GroupValues {
             return Ok(value.clone());
         }
         let case = self.cases.case(case_index)?;
-        let value = case.field(&self.by).map(|value| text_of(value).into_owned());
+        let value = case.field(&self.by).filter(|value| !value.is_null());
+        let value = value.map(|value| text_of(value).into_owned());
         let value = value.unwrap_or_else(|| "(none)".to_owned());
         self.current = Some((case_index, value.clone()));
         Ok(value)

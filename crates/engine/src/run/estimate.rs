@@ -2,7 +2,7 @@
 
 use fullbench_llm::{Price, Provider, cost, price_of};
 use fullbench_store::ScopedStore;
-use fullbench_types::Usage;
+use fullbench_types::{NanoDollars, Usage};
 use serde::Serialize;
 
 use super::prepare::{Checked, check};
@@ -134,7 +134,10 @@ pub async fn estimate(
     if let (Some((_, most)), Some(budget)) = (usd, spec.budget)
         && most > budget.usd
     {
-        assumptions.push(format!("the run would stop at its budget of ${:.2}", budget.usd));
+        assumptions.push(format!(
+            "the run may stop at its budget of {}",
+            NanoDollars::from_dollars(budget.usd)
+        ));
     }
     let prices = fullbench_llm::price_table();
     assumptions.push(format!(

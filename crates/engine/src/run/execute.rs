@@ -20,7 +20,7 @@ use super::stop::FailureStreak;
 use crate::EngineError;
 
 /// Units between being asked for and being recorded with their scores, at most: bounds memory.
-const MAX_OUTSTANDING: usize = 24_576;
+const MAX_OUTSTANDING: usize = 8_192;
 
 /// How the user steers a run.
 #[derive(Debug, Clone)]

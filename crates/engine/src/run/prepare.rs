@@ -11,6 +11,7 @@ use super::open::OpenLane;
 use super::plan::Plan;
 use super::sample::draw;
 use crate::prompt::Prompts;
+use crate::report::check_group_field;
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, InputProblem, import_dataset};
 
@@ -85,6 +86,7 @@ pub async fn prepare_new(
     evaluation: LoadedEvaluation,
     store: &ScopedStore,
     needs_keys: bool,
+    group_by: Option<&str>,
     version: &str,
 ) -> Result<PreparedRun, EngineError> {
     let mut problems = missing_prices(&evaluation);
@@ -95,6 +97,9 @@ pub async fn prepare_new(
         return Err(EngineError::Input(problems));
     }
     let Checked { spec, dataset, plan, scorers, prompts, .. } = check(evaluation, store).await?;
+    if let Some(field) = group_by {
+        check_group_field(field, &dataset)?;
+    }
     let stored =
         serde_json::to_string(&spec).map_err(|error| EngineError::StoredSpec(error.to_string()))?;
     let kind = if plan.units() == 1 { RunKind::Single } else { RunKind::Batch };

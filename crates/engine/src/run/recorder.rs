@@ -17,7 +17,7 @@ use super::progress::Progress;
 /// A group is committed at the latest this long after its first record came.
 const GROUP_TIME: Duration = Duration::from_millis(20);
 /// A group is committed at once when it holds this many records.
-const GROUP_SIZE: usize = 8192;
+const GROUP_SIZE: usize = 2048;
 
 /// A unit with its scores, on its way to the recorder.
 #[derive(Debug)]

@@ -240,12 +240,8 @@ impl ModelHandle {
         let Reply { mut generation, rate } = reply;
         let Turn { permit, admission, reservation } = turn;
         let used = generation.usage.unwrap_or_else(|| estimated_usage(request, &generation));
-        generation.cost = match (&self.price, &generation.usage) {
-            (Some(price), Some(usage)) => Some(cost(price, usage)),
-            (Some(price), None) if *price == Price::FREE => Some(NanoDollars::ZERO),
-            _ => None,
-        };
-        let spent = self.price.map_or(NanoDollars::ZERO, |price| cost(&price, &used));
+        generation.cost = self.price.map(|price| cost(&price, &used));
+        let spent = generation.cost.unwrap_or_default();
         reservation.settle(spent);
         self.counters.count_answer(used.output_tokens, spent);
         self.lane.pacer.correct(tokens, used.input_tokens + used.output_tokens);

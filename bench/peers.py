@@ -21,7 +21,7 @@ from harness import Bench, Failed, Measurement, Skipped, Timed
 INSPECT_VERSION = "0.3.285"
 INSPECT_CLIENT_VERSION = "3.49.0"
 PROMPTFOO_VERSION = "0.121.20"
-ZERO_LATENCY_UNITS = 2_000
+UNITS = 1_000
 
 NO_CALLS_HOME = {
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
@@ -137,8 +137,8 @@ def shared_score(peer: Peer, theirs: Timed, ours: Timed) -> float:
 def side_by_side(bench: Bench, name: str, peer: Peer) -> list[Measurement]:
     """Fullbench over the peer, with and without latency."""
     works = [
-        (f"{speed.LATENCY_MS} ms latency", speed.LATENCY_MS, bench.size(speed.LATENCY_UNITS, 500)),
-        ("zero latency", 0, bench.size(ZERO_LATENCY_UNITS, 500)),
+        (f"{speed.LATENCY_MS} ms latency", speed.LATENCY_MS, bench.size(UNITS, 500)),
+        ("zero latency", 0, bench.size(UNITS, 500)),
     ]
     measurements = []
     for title, latency_ms, units in works:

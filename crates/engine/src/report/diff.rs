@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fullbench_store::{ResultDetail, RunRecord, ScopedStore, UnitResult};
+use fullbench_store::{RunRecord, ScopedStore, UnitResult};
 use fullbench_types::UnitKey;
 use serde::Serialize;
 
+use super::summary::read_results;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
-
-/// Results read at a time.
-const PAGE: u64 = 2048;
 
 /// How a case changed under one scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -140,26 +138,27 @@ pub async fn compare_runs(
         .collect();
     let mut unpaired = 0;
     let mut earlier: HashMap<PairKey, Vec<Option<f64>>> = HashMap::new();
-    each_result(store, before, |unit| {
+    read_results(store, before, |unit| {
         let model = left.models.get(unit.key.model_index as usize);
         let model = model.and_then(|name| right.models.iter().position(|other| other == name));
         let Some(model) = model else {
             unpaired += 1;
-            return;
+            return Ok(());
         };
-        let values = left.values(&unit);
-        earlier.insert((unit.case_key, model as u32, unit.key.repetition), values);
+        let values = left.values(unit);
+        earlier.insert((unit.case_key.clone(), model as u32, unit.key.repetition), values);
+        Ok(())
     })
     .await?;
     let mut tallies: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
     let mut changes = Vec::new();
     let mut only_after = 0;
-    each_result(store, after, |unit| {
-        let values = right.values(&unit);
+    read_results(store, after, |unit| {
+        let values = right.values(unit);
         let UnitKey { model_index, repetition, .. } = unit.key;
         let Some(old) = earlier.remove(&(unit.case_key.clone(), model_index, repetition)) else {
             only_after += 1;
-            return;
+            return Ok(());
         };
         for &(left_index, right_index) in &shared {
             let (was, is) = (old[left_index], values[right_index]);
@@ -183,6 +182,7 @@ pub async fn compare_runs(
                 });
             }
         }
+        Ok(())
     })
     .await?;
     let mean = |sum: f64, pairs: u64| (pairs > 0).then(|| sum / pairs as f64);
@@ -240,18 +240,4 @@ fn differences(left: &Side, right: &Side, other_data: bool) -> Vec<String> {
         }
     }
     notes
-}
-
-async fn each_result(
-    store: &ScopedStore,
-    run: &RunRecord,
-    mut take: impl FnMut(UnitResult),
-) -> Result<(), EngineError> {
-    let mut after: Option<UnitKey> = None;
-    loop {
-        let page = store.results_after(run.id, after, PAGE, ResultDetail::Numbers).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = Some(last.key);
-        page.into_iter().for_each(&mut take);
-    }
 }

@@ -293,7 +293,7 @@ async fn count_in_database(
 }
 
 /// Reads every result in the order of cases.
-async fn read_results(
+pub(super) async fn read_results(
     store: &ScopedStore,
     run: &RunRecord,
     mut take: impl FnMut(&UnitResult) -> Result<(), EngineError>,

@@ -6,6 +6,7 @@
 
 mod answer;
 mod arithmetic;
+mod clock;
 mod config;
 mod dice;
 mod fate;

@@ -11,6 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::sync::oneshot;
 
+use crate::clock::Clock;
 use crate::config::{SimulatorConfig, SimulatorConfigError};
 use crate::service::Service;
 use crate::statistics::{Recorder, Statistics};
@@ -54,8 +55,9 @@ impl Simulator {
         let address = listener.local_addr().map_err(listen)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(listen)?;
+        let clock = Clock::start().map_err(listen)?;
         let recorder = Arc::new(Recorder::new());
-        let service = Arc::new(Service::new(config, Arc::clone(&recorder)));
+        let service = Arc::new(Service::new(config, Arc::clone(&recorder), clock));
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("simllm".to_owned())

@@ -11,6 +11,7 @@ use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 
 use crate::answer::answer;
+use crate::clock::Clock;
 use crate::config::SimulatorConfig;
 use crate::dice::{Dice, PromptKey};
 use crate::fate::{Fate, Fault};
@@ -30,6 +31,7 @@ pub(crate) struct Service {
     config: SimulatorConfig,
     limiter: Option<Limiter>,
     recorder: Arc<Recorder>,
+    clock: Clock,
 }
 
 /// The connection is closed with no reply.
@@ -45,10 +47,10 @@ struct Target<'path> {
 }
 
 impl Service {
-    pub(crate) fn new(config: SimulatorConfig, recorder: Arc<Recorder>) -> Self {
+    pub(crate) fn new(config: SimulatorConfig, recorder: Arc<Recorder>, clock: Clock) -> Self {
         let limiter =
             config.requests_per_minute.map(|limit| Limiter::per_minute(limit, Instant::now()));
-        Self { config, limiter, recorder }
+        Self { config, limiter, recorder, clock }
     }
 
     /// Answers a request, or drops its connection.
@@ -91,7 +93,7 @@ impl Service {
         body: &[u8],
         in_flight: InFlight,
     ) -> Result<Reply, Dropped> {
-        let start = tokio::time::Instant::now();
+        let start = Instant::now();
         let wire = target.wire;
         let spent = self.config.fail_after.is_some_and(|limit| number > limit);
         let request = match wire.parse(body, target.model, target.stream) {
@@ -123,11 +125,12 @@ impl Service {
         }
         if fate.fault == Some(Fault::Stall) {
             self.recorder.fault(Counted::Stalled);
-            tokio::time::sleep(Duration::from_millis(self.config.stall_ms)).await;
+            let stall = Duration::from_millis(self.config.stall_ms);
+            self.clock.wait_until(Instant::now() + stall).await;
         }
         let broken = matches!(fate.fault, Some(Fault::Error | Fault::Drop | Fault::Malform));
         let waited = if request.stream && !broken { Duration::ZERO } else { fate.latency };
-        wait_until(start, waited).await;
+        self.clock.wait_until(start + waited).await;
         self.outcome(&request, key, fate, in_flight)
     }
 
@@ -271,13 +274,6 @@ fn target(path: &str) -> Option<Target<'_>> {
         _ => return None,
     };
     Some(Target { wire: Wire::Gemini, model: Some(model), stream })
-}
-
-/// Waits to within a millisecond: the timer rounds up to whole ones, so half of one is taken off.
-async fn wait_until(start: tokio::time::Instant, latency: Duration) {
-    if !latency.is_zero() {
-        tokio::time::sleep_until(start + latency.saturating_sub(Duration::from_micros(500))).await;
-    }
 }
 
 fn json_reply(status: StatusCode, body: &Value) -> Reply {

@@ -26,5 +26,5 @@ pub use objects::ObjectStore;
 pub use progress::{LaneProgress, RecordedUnit};
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
-pub use rollup::{GenerationCount, ScoreCount, TimeCount};
+pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunRecord};

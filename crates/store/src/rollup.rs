@@ -6,6 +6,9 @@ use uuid::Uuid;
 
 use crate::{ScopedStore, StoreError};
 
+/// Cases whose times are read as one row.
+const TIMES_PER_ROW: u32 = 8192;
+
 /// Units of one model that ended alike.
 #[derive(Debug, Clone)]
 pub struct GenerationCount {
@@ -29,15 +32,15 @@ pub struct GenerationCount {
     pub tokens: [u64; 4],
 }
 
-/// Answers of one model that took equally long.
-#[derive(Debug, Clone, Copy)]
-pub struct TimeCount {
+/// How long a block of answers of one model took.
+#[derive(Debug, Clone, Default)]
+pub struct AnswerTimes {
     /// Position of the model in the spec.
     pub model_index: u32,
-    /// Microseconds.
-    pub microseconds: u64,
-    /// How many.
-    pub count: u64,
+    /// Microseconds to the whole answer, for those that were measured.
+    pub latencies: Vec<u64>,
+    /// Microseconds to the first token, for those that were streamed.
+    pub first_tokens: Vec<u64>,
 }
 
 /// Scores of one model by one scorer that are alike.
@@ -85,33 +88,24 @@ impl ScopedStore {
         Ok(counts)
     }
 
-    /// How long answers took.
-    pub async fn latency_counts(&self, run: RunId) -> Result<Vec<TimeCount>, StoreError> {
-        self.time_counts(run, "latency_us").await
-    }
-
-    /// How long first tokens took.
-    pub async fn first_token_counts(&self, run: RunId) -> Result<Vec<TimeCount>, StoreError> {
-        self.time_counts(run, "time_to_first_token_us").await
-    }
-
-    async fn time_counts(
-        &self,
-        run: RunId,
-        column: &'static str,
-    ) -> Result<Vec<TimeCount>, StoreError> {
+    /// How long answers took. Times hardly repeat, so they come as lists, many to a row: handing over a row each
+    /// costs more than reading it.
+    pub async fn answer_times(&self, run: RunId) -> Result<Vec<AnswerTimes>, StoreError> {
         let sql = format!(
-            "SELECT model_index, {column}, COUNT(*) FROM generations WHERE run_id = $1 \
-             AND organization_id = $2 AND {column} > 0 GROUP BY 1, 2"
+            "SELECT model_index, \
+             group_concat(CASE WHEN latency_us > 0 THEN latency_us END, ' '), \
+             group_concat(CASE WHEN time_to_first_token_us > 0 THEN time_to_first_token_us END, ' ') \
+             FROM generations WHERE run_id = $1 AND organization_id = $2 \
+             GROUP BY model_index, case_index / {TIMES_PER_ROW}"
         );
-        let count = |row: &QueryResult| {
-            Ok(TimeCount {
+        let times = |row: &QueryResult| {
+            Ok(AnswerTimes {
                 model_index: row.try_get_by_index::<i32>(0)? as u32,
-                microseconds: row.try_get_by_index::<i64>(1)? as u64,
-                count: row.try_get_by_index::<i64>(2)? as u64,
+                latencies: numbers(row.try_get_by_index(1)?)?,
+                first_tokens: numbers(row.try_get_by_index(2)?)?,
             })
         };
-        self.rows(&sql, run).await?.iter().map(count).collect()
+        self.rows(&sql, run).await?.iter().map(times).collect()
     }
 
     /// Scores by model, scorer, outcome and value; none when some were scored again, so that revisions must be compared.
@@ -142,4 +136,10 @@ impl ScopedStore {
         let values = vec![run.0.into(), self.organization.0.into()];
         Ok(self.database.query_all_raw(self.statement(sql, values)).await?)
     }
+}
+
+fn numbers(list: Option<String>) -> Result<Vec<u64>, StoreError> {
+    let damaged = |_| StoreError::Damaged("a time that is not a number".to_owned());
+    let list = list.unwrap_or_default();
+    list.split_ascii_whitespace().map(|number| number.parse().map_err(damaged)).collect()
 }

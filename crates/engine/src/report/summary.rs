@@ -279,14 +279,10 @@ async fn count_in_database(
             model.add_scores(scores);
         }
     }
-    for time in store.latency_counts(run.id).await? {
-        if let Some(model) = models.get_mut(time.model_index as usize) {
-            model.add_latency(time.microseconds, time.count);
-        }
-    }
-    for time in store.first_token_counts(run.id).await? {
-        if let Some(model) = models.get_mut(time.model_index as usize) {
-            model.add_first_token(time.microseconds, time.count);
+    for times in store.answer_times(run.id).await? {
+        if let Some(model) = models.get_mut(times.model_index as usize) {
+            times.latencies.iter().for_each(|time| model.add_latency(*time, 1));
+            times.first_tokens.iter().for_each(|time| model.add_first_token(*time, 1));
         }
     }
     Ok(true)

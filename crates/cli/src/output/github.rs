@@ -5,7 +5,7 @@ use std::io::Write;
 use fullbench_engine::RunReport;
 
 use super::summary::{interval, number};
-use super::{markdown, print_text};
+use super::{markdown, print_text, visible};
 use crate::failure::CliError;
 
 /// Prints annotations; a failed gate is an error, everything else a notice.
@@ -47,7 +47,8 @@ pub(super) fn print(report: &RunReport) -> Result<(), CliError> {
 
 /// A workflow command; its special characters are escaped, so that no text can become another command.
 fn command(kind: &str, title: &str, message: &str) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let data =
+        |text: &str| visible(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A"));
     let title = data(title).replace(':', "%3A").replace(',', "%2C");
     format!("::{kind} title={title}::{}\n", data(message))
 }
@@ -60,5 +61,6 @@ mod tests {
     fn text_cannot_become_a_command() {
         let line = command("error", "a:b", "x\n::error::y");
         assert_eq!(line, "::error title=a%3Ab::x%0A::error::y\n");
+        assert_eq!(command("notice", "\u{1b}[2J", "x"), "::notice title=\\u{1b}[2J::x\n");
     }
 }

@@ -187,8 +187,13 @@ impl Check<'_> {
         for (index, entry) in file.models.iter().enumerate() {
             let mut model = entry.0.clone();
             let field = format!("models[{index}]");
+            let limits = model.limits.as_ref().map(|limits| limits.apply(&file.limits));
             if let Err(error) = model.validate() {
                 self.refuse_config(&field, error);
+            } else if file.limits.validate().is_ok()
+                && let Some(Err(error)) = limits.map(|limits| limits.validate())
+            {
+                self.refuse_config(&format!("{field}.limits"), error);
             }
             let name = model.display_name();
             if let Some(first) = seen.insert(name.clone(), index) {
@@ -199,10 +204,6 @@ impl Check<'_> {
                 self.refuse(&field, problem);
             }
             model.name = Some(name);
-            let limits = model.limits.as_ref().map(|limits| limits.apply(&file.limits));
-            if let Some(Err(error)) = limits.map(|limits| limits.validate()) {
-                self.refuse_config(&format!("{field}.limits"), error);
-            }
             models.push(model);
         }
         models

@@ -208,25 +208,13 @@ impl Scratch {
             if options.lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
         let symbols = self.characters.open();
         let largest = if text.is_ascii() {
-            let bytes = text.bytes();
-            symbols.extend(
-                bytes
-                    .filter(|&byte| options.whitespace || !is_space(char::from(byte)))
-                    .map(|byte| u32::from(byte) + 1),
-            );
+            read_ascii(text.as_bytes(), options.whitespace, symbols);
             128
         } else {
-            let mut largest = 0;
-            symbols.extend(
-                text.chars().filter(|&character| options.whitespace || !is_space(character)).map(
-                    |character| {
-                        let symbol = u32::from(character) + 1;
-                        largest = largest.max(symbol);
-                        symbol
-                    },
-                ),
-            );
-            largest
+            let kept = text.chars().filter(|&character| options.whitespace || !is_space(character));
+            let start = symbols.len();
+            symbols.extend(kept.map(|character| u32::from(character) + 1));
+            symbols[start..].iter().copied().max().unwrap_or(1)
         };
         self.characters.close();
         if options.word_order > 0 {
@@ -261,6 +249,17 @@ impl Scratch {
             }
         }
     }
+}
+
+/// Appends bytes as symbols, without a branch for each.
+fn read_ascii(bytes: &[u8], whitespace: bool, symbols: &mut Vec<u32>) {
+    let mut end = symbols.len();
+    symbols.resize(end + bytes.len(), 0);
+    for &byte in bytes {
+        symbols[end] = u32::from(byte) + 1;
+        end += usize::from(whitespace || !is_space(char::from(byte)));
+    }
+    symbols.truncate(end);
 }
 
 /// A word with one punctuation mark at its end or else at its start split off.

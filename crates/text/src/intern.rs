@@ -2,24 +2,30 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use hashbrown::HashTable;
-
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+const FIRST_SLOTS: usize = 128;
 
-/// Above this many tokens the memory is given back after use.
-const KEPT_TOKENS: usize = 1 << 16;
+/// Above this many slots the memory is given back after use.
+const KEPT_SLOTS: usize = 1 << 17;
 
 /// The tokens met since the last `clear`, numbered from 1 in the order of their first occurrence.
+///
+/// A table of its own, because it is cleared for every pair of texts: a slot counts only when it bears the current round, so that
+/// clearing costs nothing.
 pub(crate) struct Interner {
-    table: HashTable<u32>,
-    tokens: Vec<Token>,
+    slots: Vec<Slot>,
+    round: u32,
+    largest: u32,
     bytes: Vec<u8>,
     seed: u64,
 }
 
 /// A token of up to eight bytes is its own key; a longer one has a hash as key, and its bytes in `Interner::bytes`.
-struct Token {
+#[derive(Clone, Copy, Default)]
+struct Slot {
     key: u64,
+    round: u32,
+    number: u32,
     length: usize,
     offset: usize,
 }
@@ -28,24 +34,30 @@ impl Default for Interner {
     /// The seed differs in each instance, so that nobody can prepare a text whose tokens collide.
     fn default() -> Self {
         let seed = RandomState::new().hash_one(MULTIPLIER);
-        Self { table: HashTable::new(), tokens: Vec::new(), bytes: Vec::new(), seed }
+        Self {
+            slots: vec![Slot::default(); FIRST_SLOTS],
+            round: 1,
+            largest: 0,
+            bytes: Vec::new(),
+            seed,
+        }
     }
 }
 
 impl Interner {
     /// Forgets all tokens.
     pub(crate) fn clear(&mut self) {
-        if self.tokens.len() > KEPT_TOKENS {
+        if self.slots.len() > KEPT_SLOTS || self.round == u32::MAX {
             *self = Self::default();
         }
-        self.table.clear();
-        self.tokens.clear();
+        self.round += 1;
+        self.largest = 0;
         self.bytes.clear();
     }
 
     /// The largest number given out.
     pub(crate) fn largest(&self) -> u32 {
-        self.tokens.len() as u32
+        self.largest
     }
 
     /// The number of the token `text[start..end]`.
@@ -61,54 +73,72 @@ impl Interner {
 
     #[inline]
     fn short(&mut self, key: u64, length: usize) -> u32 {
-        let hash = fold(key ^ self.seed, MULTIPLIER ^ length as u64);
-        let tokens = &self.tokens;
-        let same = |&number: &u32| {
-            let token = &tokens[number as usize - 1];
-            token.key == key && token.length == length
-        };
-        if let Some(&number) = self.table.find(hash, same) {
-            return number;
+        let mut index = self.first_slot(key, length);
+        loop {
+            let slot = &self.slots[index];
+            if slot.round != self.round {
+                return self.insert(index, Slot { key, length, ..Slot::default() });
+            }
+            if slot.key == key && slot.length == length {
+                return slot.number;
+            }
+            index = (index + 1) & (self.slots.len() - 1);
         }
-        self.insert(hash, Token { key, length, offset: 0 })
     }
 
     fn long(&mut self, token: &[u8]) -> u32 {
-        let mut key = self.seed;
-        let (chunks, rest) = token.as_chunks::<8>();
-        for chunk in chunks {
-            key = fold(key ^ u64::from_le_bytes(*chunk), MULTIPLIER);
+        let (key, length) = (self.long_key(token), token.len());
+        let mut index = self.first_slot(key, length);
+        loop {
+            let slot = &self.slots[index];
+            if slot.round != self.round {
+                let offset = self.bytes.len();
+                self.bytes.extend_from_slice(token);
+                return self.insert(index, Slot { key, length, offset, ..Slot::default() });
+            }
+            if slot.key == key
+                && slot.length == length
+                && self.bytes[slot.offset..slot.offset + length] == *token
+            {
+                return slot.number;
+            }
+            index = (index + 1) & (self.slots.len() - 1);
         }
-        key = fold(key ^ short_key(rest, 0, rest.len()), MULTIPLIER ^ token.len() as u64);
-        let (tokens, bytes) = (&self.tokens, &self.bytes);
-        let same = |&number: &u32| {
-            let known = &tokens[number as usize - 1];
-            known.key == key
-                && known.length == token.len()
-                && bytes[known.offset..known.offset + known.length] == *token
-        };
-        if let Some(&number) = self.table.find(key, same) {
-            return number;
-        }
-        let offset = self.bytes.len();
-        self.bytes.extend_from_slice(token);
-        self.insert(key, Token { key, length: token.len(), offset })
     }
 
-    fn insert(&mut self, hash: u64, token: Token) -> u32 {
-        self.tokens.push(token);
-        let number = self.largest();
-        let (tokens, seed) = (&self.tokens, self.seed);
-        let rehash = |&number: &u32| {
-            let token = &tokens[number as usize - 1];
-            if token.length <= 8 {
-                fold(token.key ^ seed, MULTIPLIER ^ token.length as u64)
-            } else {
-                token.key
-            }
-        };
-        self.table.insert_unique(hash, number, rehash);
+    fn long_key(&self, token: &[u8]) -> u64 {
+        let (chunks, rest) = token.as_chunks::<8>();
+        let start = chunks
+            .iter()
+            .fold(self.seed, |key, chunk| fold(key ^ u64::from_le_bytes(*chunk), MULTIPLIER));
+        fold(start ^ short_key(rest, 0, rest.len()), MULTIPLIER)
+    }
+
+    #[inline]
+    fn first_slot(&self, key: u64, length: usize) -> usize {
+        fold(key ^ self.seed, MULTIPLIER ^ length as u64) as usize & (self.slots.len() - 1)
+    }
+
+    fn insert(&mut self, index: usize, slot: Slot) -> u32 {
+        self.largest += 1;
+        let number = self.largest;
+        self.slots[index] = Slot { round: self.round, number, ..slot };
+        if self.largest as usize * 2 > self.slots.len() {
+            self.grow();
+        }
         number
+    }
+
+    fn grow(&mut self) {
+        let empty = vec![Slot::default(); self.slots.len() * 4];
+        let old = std::mem::replace(&mut self.slots, empty);
+        for slot in old.into_iter().filter(|slot| slot.round == self.round) {
+            let mut index = self.first_slot(slot.key, slot.length);
+            while self.slots[index].round == self.round {
+                index = (index + 1) & (self.slots.len() - 1);
+            }
+            self.slots[index] = slot;
+        }
     }
 }
 
@@ -155,5 +185,21 @@ mod tests {
         }
         interner.clear();
         assert_eq!(interner.number(b"other", 0, 5), 1);
+    }
+
+    #[test]
+    fn numbers_outlive_growth() {
+        let mut interner = Interner::default();
+        let tokens: Vec<String> =
+            (0..5_000).map(|number| format!("{:x<1$}", number, number % 13)).collect();
+        for _ in 0..2 {
+            for (index, token) in tokens.iter().enumerate() {
+                assert_eq!(
+                    interner.number(token.as_bytes(), 0, token.len()),
+                    index as u32 + 1,
+                    "{token}"
+                );
+            }
+        }
     }
 }

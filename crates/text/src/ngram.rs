@@ -271,45 +271,62 @@ fn scan<W: Window>(
     counts: &mut Vec<u32>,
     matches: &mut [u32; MAX_ORDER],
 ) {
+    if sources == 2 {
+        return scan_two(windows, shape, matches);
+    }
     counts.clear();
     counts.resize((shape.order + 1) * sources, 0);
-    let mut previous = windows[0];
-    for &window in windows {
-        let difference = (window ^ previous) >> shape.source_bits;
-        if let Some(bit) = difference.highest_bit() {
-            close_groups(
-                usize::from(shape.shared[bit as usize]),
-                sources,
-                counts,
-                shape.order,
-                matches,
-            );
+    for_each_group(windows, shape, |window, shared| {
+        for ended in (shared + 1..=shape.order).rev() {
+            let (prefix, group) =
+                counts[(ended - 1) * sources..(ended + 1) * sources].split_at_mut(sources);
+            let most = group[1..].iter().copied().max().unwrap_or(0);
+            matches[ended - 1] += group[0].min(most);
+            for (sum, count) in prefix.iter_mut().zip(group) {
+                *sum += *count;
+                *count = 0;
+            }
         }
-        counts[shape.order * sources + window.source(shape.source_bits)] += 1;
-        previous = window;
-    }
-    close_groups(0, sources, counts, shape.order, matches);
+        if let Some(window) = window {
+            counts[shape.order * sources + window.source(shape.source_bits)] += 1;
+        }
+    });
 }
 
-/// Ends the groups of all orders above `shared`, longest first.
-#[inline]
-fn close_groups(
-    shared: usize,
-    sources: usize,
-    counts: &mut [u32],
-    order: usize,
-    matches: &mut [u32; MAX_ORDER],
-) {
-    for ended in (shared + 1..=order).rev() {
-        let (prefix, group) =
-            counts[(ended - 1) * sources..(ended + 1) * sources].split_at_mut(sources);
-        let most = group[1..].iter().copied().max().unwrap_or(0);
-        matches[ended - 1] += group[0].min(most);
-        for (sum, count) in prefix.iter_mut().zip(group) {
-            *sum += *count;
-            *count = 0;
+/// The same for one reference: both counts of a group are in one integer, the hypothesis's in its lower half.
+fn scan_two<W: Window>(windows: &[W], shape: &Shape, matches: &mut [u32; MAX_ORDER]) {
+    let mut counts = [0u64; MAX_ORDER + 1];
+    for_each_group(windows, shape, |window, shared| {
+        let mut sum = 0;
+        for ended in (shared + 1..=shape.order).rev() {
+            sum += std::mem::take(&mut counts[ended]);
+            matches[ended - 1] += (sum as u32).min((sum >> 32) as u32);
         }
+        counts[shared] += sum;
+        if let Some(window) = window {
+            counts[shape.order] += 1 << (32 * window.source(shape.source_bits));
+        }
+    });
+}
+
+/// Gives each window with the number of symbols it shares with the one before, and at last no window and nothing shared.
+#[inline]
+fn for_each_group<W: Window>(
+    windows: &[W],
+    shape: &Shape,
+    mut group: impl FnMut(Option<W>, usize),
+) {
+    let Some(&first) = windows.first() else { return };
+    let mut previous = first;
+    for &window in windows {
+        let difference = (window ^ previous) >> shape.source_bits;
+        let shared = difference
+            .highest_bit()
+            .map_or(shape.order, |bit| usize::from(shape.shared[bit as usize]));
+        group(Some(window), shared);
+        previous = window;
     }
+    group(None, 0);
 }
 
 /// How many symbols two sequences share at their ends, up to a limit.

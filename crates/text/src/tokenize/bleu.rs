@@ -72,14 +72,19 @@ pub(crate) fn tokens(tokenizer: BleuTokenizer, text: &str, mut token: impl FnMut
     }
 }
 
-/// mteval-v13a's start: marks of skipped text, hyphens at ends of lines, and four entities of SGML.
+/// mteval-v13a's start: marks of skipped text, hyphens at ends of lines, and four entities of SGML. It also makes spaces of line ends, which
+/// separate tokens as they are.
 fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
-    let concerned =
+    let suspicious =
         text.bytes().fold(false, |found, byte| found | matches!(byte, b'<' | b'&' | b'\n'));
-    if !concerned {
+    if !suspicious {
         return text;
     }
-    let mut line = trim_end(&text).replace("<skipped>", "").replace("-\n", "").replace('\n', " ");
+    let trimmed = trim_end(&text);
+    if !trimmed.contains('&') && !trimmed.contains("-\n") && !trimmed.contains("<skipped>") {
+        return text;
+    }
+    let mut line = trimmed.replace("<skipped>", "").replace("-\n", "");
     if line.contains('&') {
         line = line
             .replace("&quot;", "\"")

@@ -1,4 +1,5 @@
-//! ROUGE-Lsum: each line of the reference against all lines of the hypothesis, by the union of their common subsequences.
+//! ROUGE-Lsum: each line of the reference against all lines of the hypothesis, by the union of their common
+//! subsequences.
 
 use super::RougeScore;
 use super::vocabulary::Vocabulary;
@@ -13,9 +14,12 @@ pub(super) struct Summaries {
     /// For each word, how often it may still be matched in each text.
     hypothesis_left: Vec<u32>,
     reference_left: Vec<u32>,
-    /// For each word, where the lines that have it begin in `lines`.
+    /// For each word, where the hypothesis's lines that have it begin in `lines`.
     starts: Vec<usize>,
     lines: Vec<usize>,
+    /// For each word, and for each line of the hypothesis, the last line that looked at it.
+    word_seen: Vec<usize>,
+    line_seen: Vec<usize>,
     matched: Vec<bool>,
 }
 
@@ -53,37 +57,46 @@ impl Summaries {
         RougeScore::of(hits, self.hypothesis.open().len(), self.reference.open().len())
     }
 
-    /// Marks the words of a reference's line that are in its common subsequence with any line of the hypothesis. Lines without a common
-    /// word are passed over, and once every word that can match has matched, so are the others.
+    /// Marks the words of a reference's line that are in its common subsequence with any line of the hypothesis.
+    /// Lines without a common word are passed over, and once every word that can match has matched, so are the
+    /// others.
     fn unite(&mut self, line: usize, largest: u32, subsequence: &mut Subsequence) {
         let words = self.reference.get(line);
-        self.matched.clear();
-        self.matched.resize(words.len(), false);
-        let lines_with =
-            |word: u32| &self.lines[self.starts[word as usize]..self.starts[word as usize + 1]];
-        let mut unmatched = words.iter().filter(|&&word| !lines_with(word).is_empty()).count();
-        let mut candidates: Vec<usize> =
-            words.iter().flat_map(|&word| lines_with(word)).copied().collect();
-        candidates.sort_unstable();
-        candidates.dedup();
-        for other in candidates {
-            if unmatched == 0 {
-                break;
+        let matched = &mut self.matched;
+        matched.clear();
+        matched.resize(words.len(), false);
+        let (starts, lines) = (&self.starts, &self.lines);
+        let lines_with = |word: usize| &lines[starts[word]..starts[word + 1]];
+        let mut unmatched =
+            words.iter().filter(|&&word| !lines_with(word as usize).is_empty()).count();
+        for &word in words {
+            let word = word as usize;
+            if std::mem::replace(&mut self.word_seen[word], line) == line {
+                continue;
             }
-            let matched = &mut self.matched;
-            subsequence.read_back(words, self.hypothesis.get(other), largest, |position| {
-                unmatched -= usize::from(!std::mem::replace(&mut matched[position], true));
-            });
+            for &other in lines_with(word) {
+                if unmatched == 0 {
+                    return;
+                }
+                if std::mem::replace(&mut self.line_seen[other], line) == line {
+                    continue;
+                }
+                subsequence.read_back(words, self.hypothesis.get(other), largest, |position| {
+                    unmatched -= usize::from(!std::mem::replace(&mut matched[position], true));
+                });
+            }
         }
     }
 
     /// Lists for each word the hypothesis's lines that have it.
     fn index_lines(&mut self, largest: u32) {
-        self.starts.clear();
-        self.starts.resize(largest as usize + 2, 0);
+        let words = largest as usize + 1;
+        reset(&mut self.starts, words + 1, 0);
+        reset(&mut self.word_seen, words, usize::MAX);
         for line in 0..self.hypothesis.count() {
             for &word in self.hypothesis.get(line) {
-                self.starts[word as usize] += 1;
+                let first = std::mem::replace(&mut self.word_seen[word as usize], line) != line;
+                self.starts[word as usize] += usize::from(first);
             }
         }
         let mut sum = 0;
@@ -91,15 +104,24 @@ impl Summaries {
             sum += *start;
             *start = sum;
         }
-        self.lines.clear();
-        self.lines.resize(sum, 0);
-        for line in (0..self.hypothesis.count()).rev() {
+        reset(&mut self.lines, sum, 0);
+        reset(&mut self.word_seen, words, usize::MAX);
+        for line in 0..self.hypothesis.count() {
             for &word in self.hypothesis.get(line) {
-                self.starts[word as usize] -= 1;
-                self.lines[self.starts[word as usize]] = line;
+                if std::mem::replace(&mut self.word_seen[word as usize], line) != line {
+                    self.starts[word as usize] -= 1;
+                    self.lines[self.starts[word as usize]] = line;
+                }
             }
         }
+        reset(&mut self.word_seen, words, usize::MAX);
+        reset(&mut self.line_seen, self.hypothesis.count(), usize::MAX);
     }
+}
+
+fn reset(values: &mut Vec<usize>, length: usize, value: usize) {
+    values.clear();
+    values.resize(length, value);
 }
 
 fn read_lines(text: &str, vocabulary: &mut Vocabulary, lines: &mut Sequences) {

@@ -1,4 +1,4 @@
-"""Text metrics beside sacreBLEU and rouge_score, on the same pairs of texts and one thread: speed, and that the scores are equal."""
+"""Text metrics beside sacreBLEU and rouge_score, on one thread: the speed on the same pairs, and that scores are equal."""
 
 import json
 import pathlib

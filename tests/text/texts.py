@@ -25,13 +25,22 @@ SCRIPTS = {
     "turkish": ["İstanbul", "IŞIK", "ığdır", "\u212aelvin", "ǅ", "straße", "ẞ"],
     "emoji": ["😀", "👍🏽", "👨‍👩‍👧", "❤️", "🇩🇪", "text", "1️⃣", "😀😀"],
     "marks": ["e\u0301te\u0301", "n\u0303", "a\u0308\u0323", "Z\u0351\u036b", "caf\u00e9", "\u0301", "x\u20dd"],
-    "symbols": ["€5", "5€", "£3.50", "±1", "×", "≠", "½", "Ⅷ", "²", "№5", "…", "“a”", "‘b’", "a—b", "1–2", "¿qué?", "¡oh!", "©", "™"],
+    "symbols": ["€5", "5€", "£3.50", "±1", "×", "≠", "½", "Ⅷ", "²", "№5", "…", "“a”", "‘b’", "a—b", "1–2", "¿qué?", "©", "™"],
 }
 
-SPACES = [" ", "  ", "\t", "\n", "\u00a0", "\u2003", "\u3000", "\u2028", "\u001c", "\u001f", "\u0085", "\u200b", "\r\n", "-\n", "\n-", "\x0b", "\u202f"]
-MARKS = [".", ",", "..", ".,", ",.", "...", "-", "--", "'", "'s", "\"", "(", ")", ":", ";", "!", "?", "&", "/", "1", "23", "x", " ", "5.", ".5", "0,0"]
-ODD = ["", " ", ".", ",", "-", "a", "1", "1.", ".1", "'s", "the", "A", "an the", "\n", "\u00a0", "\x00", "\x00\x00 a", "&", "&amp;", "&amp;lt;", "&lt;",
-       "<skipped>", "a<skipped>b", "<skip<skipped>ped>", "a-\n", "a-\nb", "\n-a", "x's", "x's ", "'s's", "。", "你", "😀", "\u0301", "İ", "Σ", "\ufeff", "y", "yy"]
+SPACES = [
+    " ", "  ", "\t", "\n", "\u00a0", "\u2003", "\u3000", "\u2028", "\u001c", "\u001f", "\u0085", "\u200b", "\r\n",
+    "-\n", "\n-", "\x0b", "\u202f",
+]
+MARKS = [
+    ".", ",", "..", ".,", ",.", "...", "-", "--", "'", "'s", "\"", "(", ")", ":", ";", "!", "?", "&", "/", "1", "23",
+    "x", " ", "5.", ".5", "0,0",
+]
+ODD = [
+    "", " ", ".", ",", "-", "a", "1", "1.", ".1", "'s", "the", "A", "an the", "\n", "\u00a0", "\x00", "\x00\x00 a",
+    "&", "&amp;", "&amp;lt;", "&lt;", "<skipped>", "a<skipped>b", "<skip<skipped>ped>", "a-\n", "a-\nb", "\n-a",
+    "x's", "x's ", "'s's", "。", "你", "😀", "\u0301", "İ", "Σ", "\ufeff", "y", "yy",
+]
 SUFFIXES = """s es ies ed ied eed ing ational tional enci anci izer abli alli entli eli ousli ization ation ator alism iveness fulness ousness
 aliti iviti biliti logi fulli icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion sion tion ou ism ate
 iti ous ive ize e ll y ly ally ably ingly edly ss sses at bl iz""".split()
@@ -110,7 +119,9 @@ def pairs(generator: random.Random, count: int) -> list[tuple[str, list[str]]]:
         references = [reference] + [changed(generator, reference, 0.4) for _ in range(generator.choice([0, 0, 1, 2]))]
         if generator.random() < 0.1:
             references.append(generator.choice(ODD))
-        hypothesis = generator.choice([reference, generator.choice(ODD), scripted(generator)]) if generator.random() < 0.15 else changed(generator, reference, 0.5)
+        hypothesis = changed(generator, reference, 0.5)
+        if generator.random() < 0.15:
+            hypothesis = generator.choice([reference, generator.choice(ODD), scripted(generator)])
         generator.shuffle(references)
         made.append((hypothesis, references))
     return made

@@ -1,7 +1,7 @@
 //! Texts as bags of words: what they share, whatever the order.
 //!
-//! Words are runs of letters, marks, numbers and joining punctuation such as `_`, in small letters. A language that writes without spaces is one
-//! long word; use chrF for it.
+//! Words are runs of letters, marks, numbers and joining punctuation such as `_`, in small letters. A language that
+//! writes without spaces is one long word; use chrF for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

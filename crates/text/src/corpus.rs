@@ -1,6 +1,7 @@
 //! Corpus metrics: each segment has a few numbers that can be summed, and the score is made of the sums.
 //!
-//! A corpus on all cores, a single sentence and ten thousand resamples are therefore one path: rows of numbers, added, then scored.
+//! A corpus on all cores, a single sentence and ten thousand resamples are therefore one path: rows of numbers,
+//! added, then scored.
 
 use rayon::prelude::*;
 
@@ -26,8 +27,8 @@ pub trait Aggregate: Send + Sync {
     }
 }
 
-/// The precision of resampling. sacreBLEU resamples in single precision; being equal to it means rounding where it rounds. Scores that
-/// are not resampled are always double.
+/// The precision of resampling. sacreBLEU resamples in single precision; being equal to it means rounding where it
+/// rounds. Scores that are not resampled are always double.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precision {
     /// Sums and scores are double.
@@ -43,7 +44,8 @@ pub trait CorpusMetric: Aggregate {
     /// The name with its variant, as sacreBLEU writes it: `BLEU`, `chrF2++`, `TER`.
     fn name(&self) -> String;
 
-    /// Writes a segment's numbers into `row`, which is `width` long. A segment without references counts as having one empty reference.
+    /// Writes a segment's numbers into `row`, which is `width` long. A segment without references counts as having
+    /// one empty reference.
     fn count(&self, hypothesis: &str, references: &[&str], row: &mut [f64]);
 
     /// How the score was made.

@@ -1,11 +1,13 @@
-//! Levenshtein distance of characters, 64 cells at a time (Myers, 1999; Hyyrö, 2003). The time grows with the product of the lengths, over 64.
+//! Levenshtein distance of characters, 64 cells at a time (Myers, 1999; Hyyrö, 2003). The time grows with the
+//! product of the lengths, over 64.
 
 use std::collections::HashMap;
 
 use crate::positions::Positions;
 use crate::signature::Signature;
 
-/// How many characters must be inserted, deleted or replaced to make one text of the other. Characters are Unicode scalar values.
+/// How many characters must be inserted, deleted or replaced to make one text of the other. Characters are Unicode
+/// scalar values.
 pub fn levenshtein(left: &str, right: &str) -> usize {
     let mut alphabet = Alphabet::default();
     let (left, right) = (alphabet.read(left), alphabet.read(right));
@@ -18,7 +20,8 @@ pub fn levenshtein(left: &str, right: &str) -> usize {
     if short.is_empty() { long.len() } else { distance(short, long, alphabet.largest) }
 }
 
-/// One minus the distance over the length of the longer text: 1 is equal, 0 has nothing in common. Two empty texts are equal.
+/// One minus the distance over the length of the longer text: 1 is equal, 0 has nothing in common. Two empty texts
+/// are equal.
 pub fn edit_similarity(left: &str, right: &str) -> f64 {
     let longest = left.chars().count().max(right.chars().count());
     if longest == 0 { 1.0 } else { 1.0 - levenshtein(left, right) as f64 / longest as f64 }
@@ -95,7 +98,8 @@ fn distance(pattern: &[u32], text: &[u32], largest: u32) -> usize {
 }
 
 impl Block {
-    /// Goes one column on. `rises` and `falls` tell the change in the row above; gives the change in each of the block's rows.
+    /// Goes one column on. `rises` and `falls` tell the change in the row above; gives the change in each of the
+    /// block's rows.
     #[inline]
     fn advance(&mut self, equal: u64, rises: u64, falls: u64) -> (u64, u64) {
         let vertical = equal | self.down;

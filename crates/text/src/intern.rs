@@ -1,4 +1,5 @@
-//! Numbers for tokens: equal tokens of a pair of texts get equal small numbers, so that everything after it compares integers.
+//! Numbers for tokens: equal tokens of a pair of texts get equal small numbers, so that everything after it
+//! compares integers.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -10,8 +11,8 @@ const KEPT_SLOTS: usize = 1 << 17;
 
 /// The tokens met since the last `clear`, numbered from 1 in the order of their first occurrence.
 ///
-/// A table of its own, because it is cleared for every pair of texts: a slot counts only when it bears the current round, so that
-/// clearing costs nothing.
+/// A table of its own, because it is cleared for every pair of texts: a slot counts only when it bears the current
+/// round, so that clearing costs nothing.
 pub(crate) struct Interner {
     slots: Vec<Slot>,
     round: u32,

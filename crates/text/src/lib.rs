@@ -1,6 +1,8 @@
-//! Text metrics: pure functions, each equal to its reference library, each score with a signature of how it was made.
+//! Text metrics: pure functions, each equal to its reference library, each score with a signature of how it was
+//! made.
 //!
-//! - [`Bleu`], [`Chrf`] and [`Ter`] are corpus metrics as in sacreBLEU: the [`corpus`] module sums and scores them on all cores.
+//! - [`Bleu`], [`Chrf`] and [`Ter`] are corpus metrics as in sacreBLEU: the [`corpus`] module sums and scores them
+//!   on all cores.
 //! - [`Rouge`] is google's `rouge_score`; [`squad`] the evaluation script of SQuAD 1.1.
 //! - [`edit`] and [`bag`] compare two texts by characters and by words.
 //! - [`significance`] has intervals and paired tests, with sacreBLEU's random numbers.

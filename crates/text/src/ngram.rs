@@ -1,8 +1,8 @@
 //! How many n-grams of one sequence occur in others, for all orders at once.
 //!
-//! Every position of every sequence becomes one integer: the symbols of its longest n-gram, first symbol highest, and below
-//! them the number of the sequence. Sorted, equal n-grams of every order stand together, since the shorter ones are prefixes of the
-//! longer ones. One sort and one pass replace a table for each order.
+//! Every position of every sequence becomes one integer: the symbols of its longest n-gram, first symbol highest,
+//! and below them the number of the sequence. Sorted, equal n-grams of every order stand together, since the
+//! shorter ones are prefixes of the longer ones. One sort and one pass replace a table for each order.
 
 use std::ops::{BitOr, BitXor, Shl, Shr};
 
@@ -78,8 +78,8 @@ struct Shape {
 }
 
 impl NgramMatcher {
-    /// For each order from 1: how many n-grams of the first sequence the others have, each counted at most as often as in the one that
-    /// has it most often. `largest` is the largest symbol.
+    /// For each order from 1: how many n-grams of the first sequence the others have, each counted at most as often
+    /// as in the one that has it most often. `largest` is the largest symbol.
     pub(crate) fn matches(
         &mut self,
         sequences: &Sequences,
@@ -262,8 +262,9 @@ fn collect<W: Window>(windows: &mut Vec<W>, sequences: &Sequences, shape: &Shape
 
 /// Counts the groups of equal n-grams. A group that ends adds its counts to the group of its prefix.
 ///
-/// The windows at the end of a sequence are shorter than the order; filled up, they would match as if they were n-grams. The caller
-/// takes these matches off: there is one for each common end of two sequences that is shorter than the order.
+/// The windows at the end of a sequence are shorter than the order; filled up, they would match as if they were
+/// n-grams. The caller takes these matches off: there is one for each common end of two sequences that is shorter
+/// than the order.
 fn scan<W: Window>(
     windows: &[W],
     sources: usize,
@@ -309,7 +310,8 @@ fn scan_two<W: Window>(windows: &[W], shape: &Shape, matches: &mut [u32; MAX_ORD
     });
 }
 
-/// Gives each window with the number of symbols it shares with the one before, and at last no window and nothing shared.
+/// Gives each window with the number of symbols it shares with the one before, and at last no window and nothing
+/// shared.
 #[inline]
 fn for_each_group<W: Window>(
     windows: &[W],

@@ -1,7 +1,7 @@
 //! Where the symbols of a sequence stand, as bits: the ground of the bit-parallel algorithms.
 
-/// For each symbol, the blocks of 64 positions in which it occurs and a bit for each occurrence. Takes as much memory as the sequence,
-/// whatever the number of symbols.
+/// For each symbol, the blocks of 64 positions in which it occurs and a bit for each occurrence. Takes as much
+/// memory as the sequence, whatever the number of symbols.
 #[derive(Default)]
 pub(crate) struct Positions {
     starts: Vec<u32>,

@@ -1,4 +1,5 @@
-//! The signature of a score: how it was made, in the form sacreBLEU introduced, so that two numbers can be told comparable or not.
+//! The signature of a score: how it was made, in the form sacreBLEU introduced, so that two numbers can be told
+//! comparable or not.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};

@@ -1,6 +1,7 @@
 //! Exact match and token F1 as in the evaluation script of SQuAD 1.1 (Rajpurkar et al., 2016).
 //!
-//! Answers are compared in small letters, without the punctuation of ASCII, without the articles a, an and the, and with single spaces.
+//! Answers are compared in small letters, without the punctuation of ASCII, without the articles a, an and the, and
+//! with single spaces.
 
 use std::collections::HashMap;
 
@@ -13,8 +14,8 @@ pub fn exact_match(answer: &str, references: &[&str]) -> bool {
     references.iter().any(|reference| normalized(reference) == answer)
 }
 
-/// The highest F1 of the answer's tokens against any reference, from 0 to 1. As in the script, an answer without tokens scores 0, even
-/// against a reference without tokens.
+/// The highest F1 of the answer's tokens against any reference, from 0 to 1. As in the script, an answer without
+/// tokens scores 0, even against a reference without tokens.
 pub fn token_f1(answer: &str, references: &[&str]) -> f64 {
     let answer = normalized(answer);
     references.iter().map(|reference| f1(&answer, &normalized(reference))).fold(0.0, f64::max)

@@ -1,7 +1,8 @@
 //! The longest common subsequence, 64 cells at a time (Hyyrö, 2004).
 //!
-//! A row of the table of lengths is kept as bits: a bit is off where the length grows by one. A row changes only in blocks where its symbol
-//! occurs, and where a carry runs on, so that unlike texts cost little more than their matches.
+//! A row of the table of lengths is kept as bits: a bit is off where the length grows by one. A row changes only in
+//! blocks where its symbol occurs, and where a carry runs on, so that unlike texts cost little more than their
+//! matches.
 
 use crate::positions::Positions;
 
@@ -27,8 +28,8 @@ impl Subsequence {
         lengths_up_to(&self.row, columns.len())
     }
 
-    /// Gives the positions in `rows` of one longest common subsequence, last first: the one that is found going back from the end, a row
-    /// up wherever that loses nothing.
+    /// Gives the positions in `rows` of one longest common subsequence, last first: the one that is found going
+    /// back from the end, a row up wherever that loses nothing.
     pub(crate) fn read_back(
         &mut self,
         rows: &[u32],

@@ -1,5 +1,5 @@
-//! Texts nobody wants to score: empty ones, and a megabyte of anything. What takes linear time must end here; were it quadratic, this
-//! file would run for hours.
+//! Texts nobody wants to score: empty ones, and a megabyte of anything. What takes linear time must end here; were
+//! it quadratic, this file would run for hours.
 #![allow(clippy::unwrap_used)]
 
 use fullbench_text::{

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BleuOptions {
-    /// How texts are split into tokens. `13a` suits languages with spaces between words, `zh` Chinese, `char` other languages without
-    /// spaces, `intl` text with punctuation beyond ASCII; `none` splits at white space, for text that is already tokenized.
+    /// How texts are split into tokens. `13a` suits languages with spaces between words, `zh` Chinese, `char` other
+    /// languages without spaces, `intl` text with punctuation beyond ASCII; `none` splits at white space, for text
+    /// that is already tokenized.
     pub tokenizer: BleuTokenizer,
     /// What is done when no n-gram of an order matches, which would make the score zero.
     pub smoothing: Smoothing,

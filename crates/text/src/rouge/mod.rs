@@ -22,7 +22,8 @@ pub struct Rouge {
     options: RougeOptions,
 }
 
-/// The share of the hypothesis that is in the reference, the share of the reference that is in the hypothesis, and their harmonic mean.
+/// The share of the hypothesis that is in the reference, the share of the reference that is in the hypothesis, and
+/// their harmonic mean.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RougeScore {
     /// Matches over the hypothesis.
@@ -86,7 +87,8 @@ impl Rouge {
         &self.options
     }
 
-    /// The score against the reference with the highest F measure, the first of those that are equal. Without references it is zero.
+    /// The score against the reference with the highest F measure, the first of those that are equal. Without
+    /// references it is zero.
     pub fn score(&self, hypothesis: &str, references: &[&str]) -> RougeScore {
         SCRATCH.with_borrow_mut(|scratch| {
             let mut best: Option<RougeScore> = None;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RougeOptions {
-    /// Which ROUGE: `rouge_1` to `rouge_9` count n-grams, `rouge_l` takes the longest common subsequence, and `rouge_lsum` takes it line by
-    /// line, for summaries with one sentence on each line.
+    /// Which ROUGE: `rouge_1` to `rouge_9` count n-grams, `rouge_l` takes the longest common subsequence, and
+    /// `rouge_lsum` takes it line by line, for summaries with one sentence on each line.
     pub kind: RougeKind,
     /// Compare the stems of English words: `running` matches `runs`.
     pub stemmer: bool,

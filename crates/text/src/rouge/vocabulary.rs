@@ -1,5 +1,5 @@
-//! Words as numbers, for ROUGE: small ASCII letters and digits, whole or as stems. Words are remembered between pairs, so that
-//! each is stemmed once.
+//! Words as numbers, for ROUGE: small ASCII letters and digits, whole or as stems. Words are remembered between
+//! pairs, so that each is stemmed once.
 
 use super::stem::stem;
 use crate::intern::Interner;
@@ -117,8 +117,8 @@ impl Vocabulary {
     }
 }
 
-/// Letters small, everything that is neither an ASCII letter nor a digit as a space. Two characters beyond ASCII have a small letter within
-/// it: the Kelvin sign, and the dotted capital I, which becomes an `i` and a mark.
+/// Letters small, everything that is neither an ASCII letter nor a digit as a space. Two characters beyond ASCII
+/// have a small letter within it: the Kelvin sign, and the dotted capital I, which becomes an `i` and a mark.
 fn lower(text: &str, lowered: &mut Vec<u8>) {
     lowered.clear();
     let small =

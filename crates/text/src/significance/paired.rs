@@ -91,7 +91,8 @@ fn bootstrap_p_value(baseline: &ResampledScores, scores: &ResampledScores, diffe
     p_value(above, differences.len())
 }
 
-/// Paired approximate randomization (Riezler and Maxwell, 2005): each segment is exchanged between the systems or not, by a coin.
+/// Paired approximate randomization (Riezler and Maxwell, 2005): each segment is exchanged between the systems or
+/// not, by a coin.
 pub fn paired_randomization(
     aggregate: &(impl Aggregate + ?Sized),
     systems: &[Statistics],

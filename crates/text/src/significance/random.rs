@@ -1,4 +1,5 @@
-//! The random numbers of numpy's `default_rng(seed)`: a SeedSequence (O'Neill, 2015) that seeds a PCG64, integers by Lemire's method.
+//! The random numbers of numpy's `default_rng(seed)`: a SeedSequence (O'Neill, 2015) that seeds a PCG64, integers
+//! by Lemire's method.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;

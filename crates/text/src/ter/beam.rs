@@ -1,4 +1,5 @@
-//! The edit distance of two sequences of words within a beam around the diagonal of the table, and the edits themselves.
+//! The edit distance of two sequences of words within a beam around the diagonal of the table, and the edits
+//! themselves.
 
 /// Half the width of the beam, unless the lengths differ so much that the rows would not touch.
 const BEAM_WIDTH: usize = 25;
@@ -97,8 +98,9 @@ impl<'r> Beam<'r> {
         }
     }
 
-    /// The distance of another order of the words, without taking it. Rows before the first moved word are those of the hypothesis; after
-    /// the last one, the rest is known as soon as a row differs from the hypothesis's by the same number everywhere.
+    /// The distance of another order of the words, without taking it. Rows before the first moved word are those of
+    /// the hypothesis; after the last one, the rest is known as soon as a row differs from the hypothesis's by the
+    /// same number everywhere.
     pub(super) fn distance_of(&mut self, other: &[u32]) -> u32 {
         let same =
             self.hypothesis.iter().zip(other).take_while(|(left, right)| left == right).count();

@@ -1,7 +1,9 @@
-//! TER, the translation edit rate (Snover et al., 2006), as sacreBLEU computes it: edits and shifts of words, over the reference's length.
+//! TER, the translation edit rate (Snover et al., 2006), as sacreBLEU computes it: edits and shifts of words, over
+//! the reference's length.
 //!
-//! The search is Tercom's, with its limits: shifts of up to 10 words over up to 50 places, edits within a beam around the diagonal, and
-//! at most 1,000 tried shifts. The time grows with the length of the texts, times that number; only short texts have the best possible value.
+//! The search is Tercom's, with its limits: shifts of up to 10 words over up to 50 places, edits within a beam
+//! around the diagonal, and at most 1,000 tried shifts. The time grows with the length of the texts, times that
+//! number; only short texts have the best possible value.
 
 mod beam;
 mod options;

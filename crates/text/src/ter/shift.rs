@@ -1,4 +1,5 @@
-//! Shifts: moving a run of words to another place counts as one edit. The best shift is taken again and again, while one helps.
+//! Shifts: moving a run of words to another place counts as one edit. The best shift is taken again and again,
+//! while one helps.
 
 use std::cmp::Reverse;
 
@@ -68,8 +69,8 @@ struct Run {
     length: usize,
 }
 
-/// The shift that lowers the distance most; of equal ones the longest, then the earliest run, then the earliest target. Gives how much it
-/// gains, and the shifted words.
+/// The shift that lowers the distance most; of equal ones the longest, then the earliest run, then the earliest
+/// target. Gives how much it gains, and the shifted words.
 fn best_shift(
     beam: &mut Beam<'_>,
     reference: &[u32],

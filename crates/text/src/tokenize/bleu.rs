@@ -72,8 +72,8 @@ pub(crate) fn tokens(tokenizer: BleuTokenizer, text: &str, mut token: impl FnMut
     }
 }
 
-/// mteval-v13a's start: marks of skipped text, hyphens at ends of lines, and four entities of SGML. It also makes spaces of line ends, which
-/// separate tokens as they are.
+/// mteval-v13a's start: marks of skipped text, hyphens at ends of lines, and four entities of SGML. It also makes
+/// spaces of line ends, which separate tokens as they are.
 fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
     let suspicious =
         text.bytes().fold(false, |found, byte| found | matches!(byte, b'<' | b'&' | b'\n'));
@@ -141,8 +141,9 @@ fn category_class(character: char) -> Class {
     }
 }
 
-/// The characters sacreBLEU takes as Chinese. Two of its ranges were meant for characters above U+FFFF but compare as U+2001 to U+2A6D and
-/// U+2F81 to U+2FA1, which takes in quotation marks, dashes and arrows; the numbers of the literature are made with them.
+/// The characters sacreBLEU takes as Chinese. Two of its ranges were meant for characters above U+FFFF but compare
+/// as U+2001 to U+2A6D and U+2F81 to U+2FA1, which takes in quotation marks, dashes and arrows; the numbers of the
+/// literature are made with them.
 fn chinese_class(character: char) -> Class {
     match character {
         _ if is_space(character) => Class::Space,

@@ -1,4 +1,5 @@
-//! From text to tokens, as the reference libraries do it. Tokens are ranges of the text; nothing is copied unless the text must change.
+//! From text to tokens, as the reference libraries do it. Tokens are ranges of the text; nothing is copied unless
+//! the text must change.
 
 mod bleu;
 mod separate;

@@ -1,15 +1,17 @@
 //! Separating punctuation from words, in one pass.
 //!
-//! The reference is a row of regular expressions, each applied to the result of the one before. With separators such as `.` and `,`
-//! and with digits, they come to this:
+//! The reference is a row of regular expressions, each applied to the result of the one before. With separators
+//! such as `.` and `,` and with digits, they come to this:
 //!
 //! 1. symbols stand alone;
-//! 2. a separator stands alone when a character that is no digit comes before it: `([^0-9])([.,])` becomes `\1 \2 `;
+//! 2. a separator stands alone when a character that is no digit comes before it: `([^0-9])([.,])` becomes
+//!    `\1 \2 `;
 //! 3. or when one comes after it: `([.,])([^0-9])` becomes ` \1 \2`;
 //! 4. a dash stands alone after a digit: `([0-9])(-)` becomes `\1 \2 `.
 //!
-//! Matches do not overlap, so in a run of separators the second step takes them in pairs: every separator but the last of the run is
-//! alone after the third step, and the last one stays with a digit behind it when the pairs have left it over.
+//! Matches do not overlap, so in a run of separators the second step takes them in pairs: every separator but the
+//! last of the run is alone after the third step, and the last one stays with a digit behind it when the pairs have
+//! left it over.
 
 /// What a character is to the tokenizer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +87,8 @@ pub(crate) fn separate(text: &str, rules: &Rules, mut token: impl FnMut(usize, u
     }
 }
 
-/// A run of separators that begins at `first`, within or after the token that begins at `start`. Gives where the next token begins, and
-/// where to go on.
+/// A run of separators that begins at `first`, within or after the token that begins at `start`. Gives where the
+/// next token begins, and where to go on.
 fn separators(
     text: &str,
     rules: &Rules,

@@ -42,7 +42,8 @@ fn normalized(text: &str, asian_support: bool) -> String {
     joined
 }
 
-/// A space before every `'s` that ends a word: at the end of the text, before a space or before a symbol, which will have a space.
+/// A space before every `'s` that ends a word: at the end of the text, before a space or before a symbol, which
+/// will have a space.
 fn possessives_apart(text: &str) -> String {
     let ends_word = |rest: &str| match rest.bytes().next() {
         None | Some(b' ') => true,
@@ -76,7 +77,8 @@ fn is_asian_punctuation(character: char) -> bool {
     )
 }
 
-/// Ideographs stand alone. Tercom's rules for kana ask for the start of the text, where the reference has put a space; they never apply.
+/// Ideographs stand alone. Tercom's rules for kana ask for the start of the text, where the reference has put a
+/// space; they never apply.
 fn asian_class(character: char) -> Class {
     match character {
         _ if is_space(character) => Class::Space,

@@ -11,6 +11,7 @@ import peers
 import recorded
 import results
 import speed
+import text
 from harness import Bench, Failed, Measurement, Skipped
 
 MEASUREMENTS = {
@@ -22,6 +23,7 @@ MEASUREMENTS = {
     "version": speed.version,
     "inspect": peers.inspect,
     "promptfoo": peers.promptfoo,
+    "text": text.text,
 }
 
 

@@ -14,6 +14,7 @@ mod multiple_choice;
 mod number;
 mod numeric_match;
 mod regex;
+mod text;
 
 use std::sync::Arc;
 
@@ -77,9 +78,14 @@ pub(crate) struct Kind {
 
 /// Every scorer, by name.
 pub(crate) const KINDS: &[Kind] = &[
+    kind::<text::BagCosine>(),
+    kind::<text::BleuParameters>(),
+    kind::<text::ChrfParameters>(),
     kind::<contains::Contains>(),
     kind::<bounds::Cost>(),
+    kind::<text::EditSimilarity>(),
     kind::<exact_match::ExactMatch>(),
+    kind::<text::Jaccard>(),
     kind::<json_equal::JsonEqual>(),
     kind::<json_field::JsonField>(),
     kind::<json_schema::JsonSchemaMatch>(),
@@ -90,6 +96,13 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<contains::NotContains>(),
     kind::<numeric_match::NumericMatch>(),
     kind::<regex::Patterns>(),
+    kind::<text::Rouge1>(),
+    kind::<text::Rouge2>(),
+    kind::<text::RougeL>(),
+    kind::<text::RougeLsum>(),
+    kind::<text::SquadExactMatch>(),
+    kind::<text::TerParameters>(),
+    kind::<text::TokenF1>(),
 ];
 
 const fn kind<P: Parameters>() -> Kind {

@@ -1,5 +1,7 @@
 //! What can be said on the command line.
 
+pub(crate) mod metric;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
+    /// Score text files by a metric, with intervals and paired tests
+    Metric(Box<metric::MetricArguments>),
     /// Print the JSON Schema of the evaluation file
     Schema,
     /// Check keys, providers, disk and versions

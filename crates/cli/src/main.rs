@@ -40,6 +40,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     let home = home::folder(arguments.home);
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
+        Command::Metric(metric) => commands::metric::run(&metric),
         Command::Schema => commands::schema::run(),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Reference(reference) => commands::reference::run(&reference),

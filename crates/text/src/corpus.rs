@@ -104,6 +104,15 @@ impl Statistics {
         Self { width, rows }
     }
 
+    /// A score for each segment, made on all cores, to be averaged by [`Mean`].
+    pub fn of_each(
+        segments: &[Segment<'_>],
+        score: impl Fn(&Segment<'_>) -> f64 + Send + Sync,
+    ) -> Self {
+        let scores: Vec<f64> = segments.par_iter().with_min_len(64).map(score).collect();
+        Self::of_scores(&scores)
+    }
+
     /// A score for each segment, to be averaged by [`Mean`].
     pub fn of_scores(scores: &[f64]) -> Self {
         Self { width: Mean.width(), rows: scores.iter().flat_map(|&score| [score, 1.0]).collect() }

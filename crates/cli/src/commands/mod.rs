@@ -7,6 +7,7 @@ pub(crate) mod estimate;
 pub(crate) mod export;
 pub(crate) mod init;
 pub(crate) mod list;
+pub(crate) mod metric;
 pub(crate) mod reference;
 pub(crate) mod resume;
 pub(crate) mod run;

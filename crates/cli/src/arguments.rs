@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 pub(crate) mod metric;
+pub(crate) mod weights;
 
 use std::path::PathBuf;
 
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
+    /// Fetch and find the weights of models that run on this machine
+    Weights(weights::WeightsArguments),
     /// Print the JSON Schema of the evaluation file
     Schema,
     /// Check keys, providers, disk and versions

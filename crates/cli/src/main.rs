@@ -41,6 +41,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
         Command::Metric(metric) => commands::metric::run(&metric),
+        Command::Weights(weights) => block_on(commands::weights::run(&weights)),
         Command::Schema => commands::schema::run(),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Reference(reference) => commands::reference::run(&reference),

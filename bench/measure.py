@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import harness
+import local
 import machine
 import peers
 import recorded
@@ -22,6 +23,7 @@ MEASUREMENTS = {
     "version": speed.version,
     "inspect": peers.inspect,
     "promptfoo": peers.promptfoo,
+    "local": local.local,
 }
 
 

@@ -21,6 +21,9 @@ use crate::secret::Secret;
 /// The local model that is meant where none is named.
 pub const DEFAULT_LOCAL_MODEL: &str = "smollm2-135m-instruct";
 
+/// Settings of a model run in this process that go into `extra`, all of them counts.
+pub const LOCAL_SETTINGS: [&str; 2] = ["context_tokens", "threads"];
+
 /// Calls in flight of a model run in this process.
 const LOCAL_CONCURRENCY: u32 = 2;
 

@@ -5,11 +5,14 @@ use std::collections::HashSet;
 use reqwest::Url;
 use serde_json::Value;
 
-use super::{ConfigError, ModelConfig, Provider};
+use super::{ConfigError, LOCAL_SETTINGS, ModelConfig, Provider};
 
 /// Words in the name of an `extra` parameter that give a key away.
 const SECRET_WORDS: [&str; 6] =
     ["api_key", "apikey", "authorization", "secret", "password", "access_token"];
+
+/// The largest of these counts: more tokens than any context has.
+const MAX_LOCAL_SETTING: u64 = 16_777_216;
 
 /// Answers to choose from, at most: each is read by the model.
 const MAX_CHOICES: usize = 1_000;
@@ -156,6 +159,24 @@ impl ModelConfig {
         Ok(())
     }
 
+    fn validate_local_settings(&self) -> Result<(), ConfigError> {
+        for (key, value) in &self.extra {
+            if !LOCAL_SETTINGS.contains(&key.as_str()) {
+                let message = format!("a local model has no `extra.{key}`");
+                let known = LOCAL_SETTINGS.join("`, `");
+                return Err(ConfigError::new("extra", message).hint(format!("there are `{known}`")));
+            }
+            let is_count =
+                value.as_u64().is_some_and(|count| (1..=MAX_LOCAL_SETTING).contains(&count));
+            if !is_count {
+                let message =
+                    format!("`extra.{key}` must be a whole number from 1 to {MAX_LOCAL_SETTING}");
+                return Err(ConfigError::new("extra", message));
+            }
+        }
+        Ok(())
+    }
+
     fn validate_choices(&self) -> Result<(), ConfigError> {
         let wrong = |message: &str| Err(ConfigError::new("choices", message));
         if self.choices.is_empty() {
@@ -205,7 +226,6 @@ impl ModelConfig {
                 ("base_url", self.base_url.is_some()),
                 ("api_key_env", self.api_key_env.is_some()),
                 ("reasoning_effort", self.reasoning_effort.is_some()),
-                ("extra", !self.extra.is_empty()),
             ],
             Provider::Openai | Provider::Xai if self.uses_default_base_url() => {
                 &[("top_k", self.top_k.is_some())]
@@ -220,6 +240,9 @@ impl ModelConfig {
                 "n" => error.hint("use `repetitions` to ask several times"),
                 _ => error.hint(format!("remove `{field}`")),
             });
+        }
+        if self.provider == Provider::Local {
+            return self.validate_local_settings();
         }
         if self.provider == Provider::Anthropic && self.temperature.is_some_and(|value| value > 1.0)
         {
@@ -320,6 +343,7 @@ mod tests {
             (json!({"provider": "local", "base_url": "http://127.0.0.1:1/v1"}), "base_url"),
             (json!({"provider": "local", "api_key_env": "KEY"}), "api_key_env"),
             (json!({"provider": "local", "extra": {"min_p": 0.1}}), "extra"),
+            (json!({"provider": "local", "extra": {"threads": 0}}), "extra"),
             (json!({"provider": "local", "model": ""}), "model"),
             (json!({"provider": "recorded"}), "model"),
             (json!({"provider": "recorded", "model": null, "temperature": 1}), "temperature"),
@@ -336,7 +360,7 @@ mod tests {
             json!({"extra": {"service_tier": "flex", "max_tokens_of_thought": 5}}),
             json!({"provider": "recorded", "model": null, "field": "answers.m2", "name": "m2"}),
             json!({"provider": "anthropic", "n": 1, "top_k": 3}),
-            json!({"provider": "local", "model": null}),
+            json!({"provider": "local", "model": null, "extra": {"threads": 2, "context_tokens": 512}}),
             json!({"provider": "local", "model": "tiny.gguf", "top_k": 3, "n": 2, "seed": 1}),
             json!({"provider": "local", "choices": ["A", "B"], "temperature": 0}),
         ] {

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fullbench_llm::{LanguageModel, ModelConfig};
+#[cfg(feature = "local")]
+use fullbench_local::LocalError;
 
 use crate::InputProblem;
 
@@ -13,18 +15,23 @@ pub const HAS_LOCAL_MODELS: bool = cfg!(feature = "local");
 /// Fills in which weights a model means, paths seen from `folder`, and refuses what is not there.
 #[cfg(feature = "local")]
 pub(crate) fn settle(model: &mut ModelConfig, folder: &Path) -> Result<(), InputProblem> {
-    let name = model.model.as_deref().unwrap_or(fullbench_llm::DEFAULT_LOCAL_MODEL);
-    let name = if fullbench_local::is_path(name) {
-        let path = folder.join(name);
-        // The run may be resumed from another folder.
-        let path = std::path::absolute(&path).unwrap_or(path);
-        path.to_string_lossy().into_owned()
-    } else {
-        name.to_owned()
-    };
-    let path = fullbench_local::resolve_weights(&name).map_err(|error| problem(&error))?;
-    fullbench_local::check_weights(&path).map_err(|error| problem(&error))?;
-    model.model = Some(name);
+    let name = model.model.as_deref().unwrap_or(fullbench_llm::DEFAULT_LOCAL_MODEL).to_owned();
+    if !fullbench_local::is_path(&name) {
+        let path = fullbench_local::resolve_weights(&name).map_err(|error| problem(&error))?;
+        fullbench_local::check_weights(&path).map_err(|error| problem(&error))?;
+        model.model = Some(name);
+        return Ok(());
+    }
+    let path = folder.join(name);
+    fullbench_local::check_weights(&path).map_err(|error| match error {
+        LocalError::Unreadable { .. } => {
+            problem(&error).hint("paths are seen from the folder of the evaluation file")
+        }
+        _ => problem(&error),
+    })?;
+    // The run may be resumed from another folder.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    model.model = Some(path.to_string_lossy().into_owned());
     Ok(())
 }
 
@@ -44,7 +51,7 @@ pub(crate) async fn load(model: &ModelConfig) -> Result<Arc<dyn LanguageModel>, 
 }
 
 #[cfg(feature = "local")]
-fn problem(error: &fullbench_local::LocalError) -> InputProblem {
+fn problem(error: &LocalError) -> InputProblem {
     InputProblem { hint: error.hint(), ..InputProblem::new(error.to_string()) }
 }
 

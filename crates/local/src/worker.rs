@@ -5,14 +5,14 @@
 //! asked at the same time.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fullbench_llm::{CallError, FailureClass, GenerationRequest, RateHeaders, Reply};
 use fullbench_types::{FinishReason, Generation, TokenLogprob, Usage};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::vocab::VocabType;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::backend;
 use crate::error::LocalError;
@@ -22,6 +22,10 @@ use crate::prompt::{Prompt, Prompts};
 use crate::request::{refuse_unsupported, seed_of};
 use crate::schema::Schemas;
 use crate::session::{ReadError, Session};
+
+/// Models compute in turn, in the order they ask: the threads of one wait for each other without sleeping, and two
+/// models on the same processors would only keep each other waiting.
+static TURN: Mutex<()> = Mutex::const_new(());
 
 /// A request on its way to the worker.
 #[derive(Debug)]
@@ -65,8 +69,10 @@ pub(crate) fn run(
         return;
     }
     while let Some(job) = jobs.blocking_recv() {
-        if !job.reply.is_closed() {
-            let answer = worker.answer(&job);
+        let turn = TURN.blocking_lock();
+        let answer = if job.reply.is_closed() { None } else { Some(worker.answer(&job)) };
+        drop(turn);
+        if let Some(answer) = answer {
             // Whoever asked may have gone; then the answer is for nobody.
             let _ = job.reply.send(answer);
         }
@@ -153,12 +159,11 @@ impl<'model> Worker<'model> {
         if let Some(usage) = &mut generation.usage {
             usage.output_tokens = output_tokens;
         }
-        let microseconds = |until: Instant| {
-            u64::try_from(until.duration_since(started).as_micros()).unwrap_or(u64::MAX)
-        };
-        generation.latency_us = microseconds(Instant::now());
-        generation.time_to_first_token_us =
-            first_token.filter(|_| parameters.stream).map(microseconds);
+        generation.latency_us = microseconds(started.elapsed());
+        if parameters.stream {
+            generation.time_to_first_token_us =
+                first_token.map(|first| microseconds(first.duration_since(started)));
+        }
         Ok(Reply { generation, rate: RateHeaders::default() })
     }
 
@@ -233,6 +238,10 @@ impl<'model> Worker<'model> {
         }
         Ok(texts)
     }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A failure to read as a failure of the call.

@@ -58,6 +58,10 @@ pub(crate) async fn ask(
     reply.map(|Reply { generation, .. }| generation)
 }
 
-pub(crate) async fn answer(model: &LocalModel, question: &str, parameters: Parameters) -> Generation {
+pub(crate) async fn answer(
+    model: &LocalModel,
+    question: &str,
+    parameters: Parameters,
+) -> Generation {
     ask(model, question, parameters).await.expect("the model answers")
 }

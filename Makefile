@@ -1,4 +1,7 @@
-# Everything a developer does. `make demo` and `make test` need nothing but a Rust toolchain, Node and Python.
+# Everything a developer does. `make demo` and `make test` need nothing but a Rust toolchain, a C++ compiler, Node and Python.
+
+# What building llama.cpp needs is found or fetched first.
+TOOLS = tools=$$(scripts/build-tools) && eval "$$tools" &&
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test check format reference soak bench clean
@@ -7,7 +10,7 @@ help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 build: ## Build the release binaries
-	cargo build --release --locked -p fullbench-cli -p fullbench-simllm
+	$(TOOLS) cargo build --release --locked -p fullbench-cli -p fullbench-simllm
 
 demo: build ## Build, and run the quickstart with simulated models
 	@scripts/demo
@@ -17,21 +20,22 @@ test: ## Install what the tests need, and run them all
 
 check: ## Formatting, lints, docs, generated reference pages
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-	cargo run --locked -q -p fullbench-cli -- reference --check
+	$(TOOLS) cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(TOOLS) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	$(TOOLS) cargo run --locked -q -p fullbench-cli -- reference --check
 
 format: ## Format the code
 	cargo fmt --all
 
 reference: ## Write the generated reference pages and the schema
-	cargo run -q -p fullbench-cli -- reference
+	$(TOOLS) cargo run -q -p fullbench-cli -- reference
 
 soak: ## Long runs: many kills, many generated inputs
-	FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture
+	$(TOOLS) FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-llm
 
 bench: build ## Measure speed and memory, side by side with peers; see bench/RESULTS.md
+	$(TOOLS) cargo build --release --locked -p fullbench-local --example local_speed
 	bench/run
 
 clean: ## Remove what was built

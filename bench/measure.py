@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import harness
+import local
 import machine
 import peers
 import recorded
@@ -24,6 +25,7 @@ MEASUREMENTS = {
     "inspect": peers.inspect,
     "promptfoo": peers.promptfoo,
     "text": text.text,
+    "local": local.local,
 }
 
 

@@ -86,6 +86,19 @@ fn evaluation_files() {
         in_file("a template that does not parse", with("prompt: syntax.md")),
         in_file("an unknown provider", GOOD.replace("[recorded]", "[opnai:gpt-4o]")),
         in_file("a model without its name", GOOD.replace("[recorded]", "[{ provider: openai }]")),
+        in_file(
+            "local weights that are not there",
+            GOOD.replace("[recorded]", "[local:models/missing.gguf]"),
+        ),
+        in_file(
+            "local weights that are something else",
+            GOOD.replace("[recorded]", "[{ provider: local, model: ./cases.jsonl }]"),
+        ),
+        in_file("local weights of an unknown name", GOOD.replace("[recorded]", "[local:no-such]")),
+        in_file(
+            "choices of a provider without them",
+            GOOD.replace("[recorded]", "[{ provider: openai, model: m, choices: [A, B] }]"),
+        ),
         in_file("two models of one name", GOOD.replace("[recorded]", "[recorded, recorded]")),
         in_file(
             "a recorded field no case has",

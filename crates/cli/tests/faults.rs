@@ -115,13 +115,17 @@ fn units_that_fail_are_unscored_and_resume_tries_them_again() {
 
 #[test]
 fn the_budget_is_never_exceeded_and_a_larger_one_goes_on() {
+    budget_holds("budget: { usd: 0.005 }\n", &["run", "--output", "json"]);
+    budget_holds("", &["run", "--budget", "0.005", "--output", "json"]);
+}
+
+fn budget_holds(in_file: &str, start: &[&str]) {
     let calm = simulator(SimulatorConfig { latency_ms: 2.0, ..SimulatorConfig::default() });
     let folder = Folder::new();
     folder.file("cases.jsonl", arithmetic(300));
-    let text = evaluation(&calm.url(), 20, "budget: { usd: 0.005 }\n")
-        .replace("price:", "max_tokens: 40, price:");
+    let text = evaluation(&calm.url(), 20, in_file).replace("price:", "max_tokens: 40, price:");
     folder.file("fullbench.yaml", text);
-    let said = folder.run(&["run", "--output", "json"]);
+    let said = folder.run(start);
     assert_eq!(said.code, Some(3), "{}", said.stderr);
     let model = said.json()["models"][0].clone();
     assert!(model["cost_usd"].as_f64().unwrap() <= 0.005, "{model}");
@@ -131,6 +135,9 @@ fn the_budget_is_never_exceeded_and_a_larger_one_goes_on() {
     );
     assert!(model["scores"][0]["unscored"]["budget_exhausted"].as_u64().unwrap() > 0);
     assert!(said.stderr.contains("stopped at the budget of $0.0050"), "{}", said.stderr);
+    let again = folder.run(&["resume", "--output", "json"]);
+    assert_eq!(again.code, Some(3), "the budget holds when the run goes on: {}", again.stderr);
+    assert!(again.json()["models"][0]["cost_usd"].as_f64().unwrap() <= 0.005);
     let said = folder.run(&["resume", "--budget", "1", "--output", "json"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(said.json()["models"][0]["answered"], 300);

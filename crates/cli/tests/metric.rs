@@ -114,6 +114,25 @@ fn other_metrics_are_means_over_lines_with_intervals() {
 }
 
 #[test]
+fn equal_systems_do_not_differ_and_an_interval_does_not_depend_on_the_others() {
+    let folder = folder();
+    folder.file("blanks.txt", "The cat sat on the mat. \t\nIt costs $1,000.50, doesn't it?\u{a0}\nHe went to school yesterday\u{1f}\nDer Hund läuft schnell.\r\n");
+    let alone = metric(&folder, "chrf --whitespace --hyp h1.txt --ref r1.txt --output json").json();
+    for test in ["bootstrap", "randomization"] {
+        let both = metric(
+            &folder,
+            &format!("chrf --whitespace --hyp h1.txt --hyp blanks.txt --ref r1.txt --test {test} --output json"),
+        )
+        .json();
+        for system in 0..2 {
+            assert_eq!(both["systems"][system]["score"], alone["systems"][0]["score"]);
+            assert_eq!(both["systems"][system]["interval"], alone["systems"][0]["interval"]);
+        }
+        near(&both["systems"][1]["p_value"], 1.0);
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_a_hint() {
     let folder = folder();
     folder.file("short.txt", "one line\n");
@@ -127,6 +146,9 @@ fn what_does_not_fit_is_refused_with_a_hint() {
         ("bleu --stemmer --hyp h1.txt --ref r1.txt", "bleu has no option --stemmer"),
         ("jaccard --lowercase --hyp h1.txt --ref r1.txt", "jaccard has no option --lowercase"),
         ("bleu --max-order 9 --hyp h1.txt --ref r1.txt", "--max-order must be from 1 to 4"),
+        ("bleu --hyp - --hyp - --ref r1.txt", "standard input can be read only once"),
+        ("bleu --samples 99999999999 --hyp h1.txt --ref r1.txt", "from 100 to 1000000"),
+        ("bleu --smoothing-value nan --hyp h1.txt --ref r1.txt", "not negative"),
         ("bleu --tokenizer x --hyp h1.txt --ref r1.txt", "unknown variant `x`"),
     ] {
         let said = metric(&folder, arguments);

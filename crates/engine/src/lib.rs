@@ -7,6 +7,7 @@
 
 mod dataset;
 mod error;
+mod local;
 mod prompt;
 mod report;
 mod run;
@@ -14,6 +15,7 @@ mod spec;
 
 pub use dataset::import_dataset;
 pub use error::{EngineError, InputProblem};
+pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
     CaseChange, Change, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,

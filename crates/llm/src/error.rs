@@ -30,6 +30,12 @@ pub enum LlmError {
         /// The model.
         model: String,
     },
+    /// It runs in this process: its weights must be loaded first.
+    #[error("`{model}` runs in this process, and its weights are not loaded")]
+    Local {
+        /// The model.
+        model: String,
+    },
     /// The HTTP client could not be made.
     #[error("cannot prepare HTTP calls: {0}")]
     Client(String),
@@ -42,7 +48,7 @@ impl LlmError {
         match self {
             Self::Config(_) | Self::Recorded { .. } => ErrorCode::InvalidInput,
             Self::MissingKey { .. } | Self::UnusableKey { .. } => ErrorCode::Unauthorized,
-            Self::Client(_) => ErrorCode::Internal,
+            Self::Local { .. } | Self::Client(_) => ErrorCode::Internal,
         }
     }
 
@@ -54,6 +60,9 @@ impl LlmError {
             Self::MissingKey { variable, .. } => Some(format!("export {variable}=…")),
             Self::UnusableKey { variable } => {
                 Some(format!("check {variable} for line breaks and stray characters"))
+            }
+            Self::Local { .. } => {
+                Some("load it with `fullbench_local` and use `Gateway::custom_model`".to_owned())
             }
             Self::Recorded { .. } | Self::Client(_) => None,
         }

@@ -22,7 +22,9 @@ mod wire;
 
 pub use budget::{Budget, BudgetExhausted, Reservation};
 pub use cache::{CacheMode, ResponseCache};
-pub use config::{ConfigError, Limits, LimitsOverride, ModelConfig, Provider};
+pub use config::{
+    ConfigError, DEFAULT_LOCAL_MODEL, LOCAL_SETTINGS, Limits, LimitsOverride, ModelConfig, Provider,
+};
 pub use error::LlmError;
 pub use gateway::{Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot};
 pub use limits::BreakerState;

@@ -14,6 +14,12 @@ use crate::request::GenerationRequest;
 pub trait LanguageModel: Send + Sync {
     /// Asks once.
     async fn generate(&self, request: &GenerationRequest) -> Result<Reply, CallError>;
+
+    /// Tells models apart that had the same name at different times, such as files under one path; none where the
+    /// provider vouches for its names. It becomes part of every request, and so of the cache key.
+    fn revision(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A successful call.

@@ -80,13 +80,14 @@ fn per_token(dollars_per_million: f64) -> u64 {
     (dollars_per_million * 1e6).round().max(0.0) as u64
 }
 
-/// The price of a model: its own, nothing for local servers, or the built-in table's; none when unknown.
+/// The price of a model: its own, nothing for local models and servers, or the built-in table's; none when unknown.
 #[must_use]
 pub fn price_of(config: &ModelConfig) -> Option<Price> {
     if let Some(price) = config.price {
         return Some(price);
     }
-    if config.provider == Provider::Ollama || is_loopback(config.effective_base_url()) {
+    let is_own = matches!(config.provider, Provider::Local | Provider::Ollama);
+    if is_own || is_loopback(config.effective_base_url()) {
         return Some(Price::FREE);
     }
     if !config.uses_default_base_url() {

@@ -18,6 +18,8 @@ pub struct GenerationRequest {
     pub base_url: String,
     /// The model's name at the provider.
     pub model: String,
+    /// Which of the models that had this name; see [`LanguageModel::revision`](crate::LanguageModel::revision).
+    pub revision: Option<String>,
     /// The conversation so far.
     pub messages: Vec<Message>,
     /// How the model is asked.
@@ -57,6 +59,8 @@ pub struct Parameters {
     pub stream: bool,
     /// JSON Schema the answer must have.
     pub json_schema: Option<Value>,
+    /// Answers to choose from.
+    pub choices: Vec<String>,
     /// Parameters of the provider, passed on as they are.
     pub extra: Map<String, Value>,
 }
@@ -78,6 +82,7 @@ impl GenerationRequest {
             provider,
             base_url,
             model,
+            revision,
             messages,
             parameters,
             repetition,
@@ -97,6 +102,7 @@ impl GenerationRequest {
             top_logprobs,
             stream,
             json_schema,
+            choices,
             extra,
         } = parameters.as_ref();
         let mut key = KeyHasher::new();
@@ -133,6 +139,18 @@ impl GenerationRequest {
             key.json(schema);
         }
         key.object(extra);
+        // What came later is added only where it is set, so that keys made before it still hold.
+        if !choices.is_empty() {
+            key.bytes(b"choices");
+            key.number(choices.len() as u64);
+            for choice in choices {
+                key.bytes(choice.as_bytes());
+            }
+        }
+        if let Some(revision) = revision {
+            key.bytes(b"revision");
+            key.bytes(revision.as_bytes());
+        }
         key.finish()
     }
 }
@@ -220,6 +238,7 @@ mod tests {
             provider: Provider::Openai,
             base_url: "https://host/v1".to_owned(),
             model: "m".to_owned(),
+            revision: None,
             messages: vec![Message::new(Role::User, "hello")],
             parameters: Arc::new(Parameters::default()),
             repetition: 0,
@@ -252,6 +271,8 @@ mod tests {
             key_with(|request| request.provider = Provider::Xai),
             key_with(|request| request.base_url.push('x')),
             key_with(|request| request.model.push('x')),
+            key_with(|request| request.revision = Some(String::new())),
+            key_with(|request| request.revision = Some("choices".to_owned())),
             key_with(|request| request.messages = vec![system.clone()]),
             key_with(|request| request.messages.push(system.clone())),
             key_with(|request| request.messages[0].content.push('x')),
@@ -275,6 +296,10 @@ mod tests {
             key_with_parameter(|parameters| parameters.json_schema = Some(json!({}))),
             key_with_parameter(|parameters| {
                 parameters.json_schema = Some(json!({"type": "object"}))
+            }),
+            key_with_parameter(|parameters| parameters.choices = vec!["ab".to_owned()]),
+            key_with_parameter(|parameters| {
+                parameters.choices = vec!["a".to_owned(), "b".to_owned()];
             }),
             key_with_parameter(|parameters| {
                 parameters.extra.insert("tier".to_owned(), json!("flex"));

@@ -169,14 +169,17 @@ fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
     let tokens = |count: fn(&fullbench_types::Usage) -> u64| -> Value {
         usage.map(|usage| count(usage) as i64).into()
     };
-    let details =
-        (!generation.alternatives.is_empty() || generation.logprobs.is_some()).then(|| {
-            serde_json::json!({
-                "alternatives": generation.alternatives,
-                "logprobs": generation.logprobs,
-            })
-            .to_string()
-        });
+    let has_details = !generation.alternatives.is_empty()
+        || generation.logprobs.is_some()
+        || generation.choices.is_some();
+    let details = has_details.then(|| {
+        serde_json::json!({
+            "alternatives": generation.alternatives,
+            "logprobs": generation.logprobs,
+            "choices": generation.choices,
+        })
+        .to_string()
+    });
     values.extend([
         "answered".into(),
         generation.text.clone().into(),

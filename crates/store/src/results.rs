@@ -1,8 +1,8 @@
 //! Results read back in the order of their keys, page by page.
 
 use fullbench_types::{
-    FailureReason, FinishReason, Generation, NanoDollars, Outcome, RunId, Score, TokenLogprob,
-    UnitFailure, UnitKey, Usage,
+    ChoiceProbability, FailureReason, FinishReason, Generation, NanoDollars, Outcome, RunId, Score,
+    TokenLogprob, UnitFailure, UnitKey, Usage,
 };
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 use serde::Deserialize;
@@ -51,6 +51,8 @@ struct Details {
     alternatives: Vec<String>,
     #[serde(default)]
     logprobs: Option<Vec<TokenLogprob>>,
+    #[serde(default)]
+    choices: Option<Vec<ChoiceProbability>>,
 }
 
 impl ScopedStore {
@@ -201,6 +203,7 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
         attempts,
         cached: row.try_get_by_index(16)?,
         logprobs: details.logprobs,
+        choices: details.choices,
         reported_model: row.try_get_by_index(17)?,
         raw,
     };

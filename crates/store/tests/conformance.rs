@@ -10,8 +10,8 @@ use fullbench_store::{
     ResultDetail, RunRecord, ScopedStore, ScoreRecord, Store, StoreError,
 };
 use fullbench_types::{
-    ContentHash, DEFAULT_ORGANIZATION, FailureReason, Generation, NanoDollars, OrganizationId,
-    RunKind, RunState, Score, UnitFailure, UnitKey,
+    ChoiceProbability, ContentHash, DEFAULT_ORGANIZATION, FailureReason, Generation, NanoDollars,
+    OrganizationId, RunKind, RunState, Score, UnitFailure, UnitKey,
 };
 use serde_json::{Value, json};
 
@@ -289,4 +289,17 @@ async fn the_cache_forgets_by_age_and_by_size() {
     tokio::time::sleep(Duration::from_millis(5)).await;
     let cache = DiskCache::open(folder.path(), stale).await.unwrap();
     assert!(cache.get(&keys[2999]).await.is_none());
+}
+
+#[tokio::test]
+async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let chosen = ChoiceProbability { choice: "A".to_owned(), logprob: -0.25, probability: 0.75 };
+    let text = Generation { choices: Some(vec![chosen]), ..answer("A") };
+    let record = GenerationRecord { key: key(0, 0), case_key: "c0", result: Ok(&text) };
+    store.recorder(run.id).commit(&[record], &[], &[]).await.unwrap();
+    let page = store.results_after(run.id, None, 7, ResultDetail::Full).await.unwrap();
+    assert_eq!(page[0].result.as_ref().unwrap().choices, text.choices);
 }

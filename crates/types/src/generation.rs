@@ -87,6 +87,17 @@ pub struct TopLogprob {
     pub logprob: f64,
 }
 
+/// One of the answers a model was to choose from, with its probability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChoiceProbability {
+    /// The answer, as it was given to choose.
+    pub choice: String,
+    /// Natural logarithm of the probability that the model's answer begins with it.
+    pub logprob: f64,
+    /// Its share of the probability of all choices.
+    pub probability: f64,
+}
+
 /// One answer of one model to one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
@@ -114,10 +125,13 @@ pub struct Generation {
     /// Log-probabilities, where they were asked for and given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Vec<TokenLogprob>>,
+    /// The probability of each answer it was to choose from, in the order they were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<ChoiceProbability>>,
     /// The model name the provider reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_model: Option<String>,
-    /// The provider's reply as it came, JSON text; none for recorded answers.
+    /// The provider's reply as it came, JSON text; none for recorded answers and models run in this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
 }
@@ -138,6 +152,7 @@ impl Generation {
             attempts: 0,
             cached: false,
             logprobs: None,
+            choices: None,
             reported_model: None,
             raw: None,
         }

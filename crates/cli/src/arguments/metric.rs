@@ -30,7 +30,7 @@ pub(crate) struct MetricArguments {
     pub(crate) level: Level,
 
     /// Resamples for the 95% intervals and the paired bootstrap; 0 makes none
-    #[arg(long, default_value_t = 1000, value_name = "COUNT")]
+    #[arg(long, default_value_t = 1000, value_name = "COUNT", value_parser = samples)]
     pub(crate) samples: usize,
 
     /// The test of several systems against the first
@@ -38,7 +38,7 @@ pub(crate) struct MetricArguments {
     pub(crate) test: PairedTest,
 
     /// Trials of the test by randomization
-    #[arg(long, default_value_t = 10_000, value_name = "COUNT")]
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", value_parser = trials)]
     pub(crate) trials: usize,
 
     /// Seed of everything random
@@ -68,7 +68,7 @@ pub(crate) struct MetricOptions {
     smoothing: Option<String>,
 
     /// bleu: value of the smoothing floor or add-k
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", value_parser = smoothing_value)]
     #[serde(skip_serializing_if = "Option::is_none")]
     smoothing_value: Option<f64>,
 
@@ -136,6 +136,28 @@ pub(crate) struct MetricOptions {
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     stemmer: bool,
+}
+
+/// None, or enough of them for an interval.
+fn samples(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ (0 | 100..=1_000_000)) => Ok(count),
+        _ => Err("write 0, or a number from 100 to 1000000".to_owned()),
+    }
+}
+
+fn trials(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 100..=10_000_000) => Ok(count),
+        _ => Err("write a number from 100 to 10000000".to_owned()),
+    }
+}
+
+fn smoothing_value(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("write a number that is not negative".to_owned()),
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

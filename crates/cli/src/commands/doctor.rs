@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use fullbench_engine::load_evaluation;
+use fullbench_engine::{HAS_LOCAL_MODELS, load_evaluation};
 use fullbench_llm::{ModelConfig, Provider};
 use serde::Serialize;
 
@@ -48,8 +48,12 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
             prices.as_of
         ),
     ));
+    let local = if HAS_LOCAL_MODELS { "run in this process" } else { "not in this build" };
+    findings.push(Finding::new("local models", "ok", local));
     let mut seen = Vec::new();
-    for model in models.iter().filter(|model| model.provider != Provider::Recorded) {
+    let is_served =
+        |model: &&ModelConfig| !matches!(model.provider, Provider::Local | Provider::Recorded);
+    for model in models.iter().filter(is_served) {
         let place = (model.provider, model.effective_base_url().to_owned());
         if seen.contains(&place) {
             continue;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fullbench_engine::{
-    EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, check_group_field, execute,
-    load_evaluation, prepare_new, summarize,
+    BudgetConfig, EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, check_group_field,
+    execute, load_evaluation, prepare_new, summarize,
 };
 use fullbench_llm::{CacheMode, Provider, price_of};
 use fullbench_types::NanoDollars;
@@ -17,9 +17,13 @@ use crate::{home, output, report};
 
 /// Runs an evaluation file.
 pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, CliError> {
-    let evaluation = load_evaluation(&arguments.file)?;
+    let mut evaluation = load_evaluation(&arguments.file)?;
     check_html(&arguments.report)?;
     check_budget(&arguments.control, &evaluation.spec)?;
+    if let Some(usd) = arguments.control.budget {
+        // Kept with the run, so that going on with it does not spend more.
+        evaluation.spec.budget = Some(BudgetConfig { usd });
+    }
     let store = home::open(home).await?;
     let needs_keys = !arguments.control.cache_only;
     let prepared = prepare_new(

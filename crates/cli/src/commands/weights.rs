@@ -70,10 +70,8 @@ pub(crate) async fn pull(
     model: &Model,
     source: Option<&Source>,
 ) -> Result<std::path::PathBuf, CliError> {
-    if let Some(path) = folder.path(model) {
-        return Ok(path);
-    }
-    write_line(&format!("fetching {} ({})", model.name, ByteSize(model.bytes()).display().si()));
+    let doing = if folder.path(model).is_some() { "checking" } else { "fetching" };
+    write_line(&format!("{doing} {} ({})", model.name, ByteSize(model.bytes()).display().si()));
     let bar = ProgressBar::new(model.bytes());
     if let Ok(style) =
         ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}")
@@ -103,13 +101,13 @@ impl From<WeightsError> for CliError {
             WeightsError::NoSource { .. }
             | WeightsError::Hub { .. }
             | WeightsError::Wheel { .. } => {
-                "give a copy with `--from PATH`, or run it again: a download goes on where it ended"
+                "give a copy with `--from PATH`, or try again: a download from the hub goes on where it ended"
             }
             WeightsError::Checksum { .. } => {
                 "the file is damaged or of another version; try another source with --from"
             }
             WeightsError::File { .. } | WeightsError::NoFolder => {
-                "FULLBENCH_WEIGHTS names the folder for weights"
+                "check the path; FULLBENCH_WEIGHTS names the folder for weights"
             }
         };
         CliError::input(error.to_string(), Some(hint.to_owned()))

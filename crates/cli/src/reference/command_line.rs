@@ -13,13 +13,20 @@ pub(super) fn page() -> String {
     text.push_str(&about(&command));
     text.push_str("\n## Options of every command\n\n");
     text.push_str(&options(&command, true));
-    for verb in
-        command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
-    {
-        text.push_str(&format!("\n## `fullbench {}`\n\n{}\n", verb.get_name(), about(verb)));
+    for verb in verbs(&command) {
+        let name = format!("fullbench {}", verb.get_name());
+        text.push_str(&format!("\n## `{name}`\n\n{}\n", about(verb)));
         text.push_str(&options(verb, false));
+        for inner in verbs(verb) {
+            text.push_str(&format!("\n### `{name} {}`\n\n{}\n", inner.get_name(), about(inner)));
+            text.push_str(&options(inner, false));
+        }
     }
     text
+}
+
+fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help")
 }
 
 fn about(command: &Command) -> String {

@@ -74,10 +74,7 @@ pub async fn estimate(
             });
             continue;
         }
-        let limits = model
-            .limits
-            .as_ref()
-            .map_or_else(|| spec.limits.clone(), |own| own.apply(&spec.limits));
+        let limits = model.effective_limits(&spec.limits);
         assumed_length |= model.max_tokens.is_none();
         let longest = model.max_tokens.map_or(LONG_ANSWER, u64::from);
         let choices = u64::from(model.n.unwrap_or(1));

@@ -76,8 +76,14 @@ pub async fn execute(
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
     for model in &spec.models {
-        let called = model.provider != Provider::Recorded;
-        handles.push(if called { Some(gateway.model(model, &spec.limits)?) } else { None });
+        handles.push(match model.provider {
+            Provider::Recorded => None,
+            Provider::Local => {
+                let loaded = crate::local::load(model).await?;
+                Some(gateway.custom_model(model, &spec.limits, loaded)?)
+            }
+            _ => Some(gateway.model(model, &spec.limits)?),
+        });
     }
     let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
         let before = lane.progress.answered + lane.progress.failed;
@@ -114,10 +120,7 @@ pub async fn execute(
     let plan = Arc::new(plan);
     let mut running = JoinSet::new();
     for ((open, model), handle) in lanes.into_iter().zip(&spec.models).zip(handles) {
-        let limits = model
-            .limits
-            .as_ref()
-            .map_or_else(|| spec.limits.clone(), |own| own.apply(&spec.limits));
+        let limits = model.effective_limits(&spec.limits);
         let lane = Lane {
             run: record.id,
             open,

@@ -196,6 +196,12 @@ impl Check<'_> {
                 self.refuse_config(&format!("{field}.limits"), error);
             }
             let name = model.display_name();
+            if model.provider == Provider::Local && model.validate().is_ok() {
+                let folder = self.path.parent().unwrap_or(Path::new(""));
+                if let Err(problem) = crate::local::settle(&mut model, folder) {
+                    self.refuse(&format!("{field}.model"), problem);
+                }
+            }
             if let Some(first) = seen.insert(name.clone(), index) {
                 let problem = InputProblem::new(format!(
                     "two models have the name `{name}` (the other is models[{first}])"

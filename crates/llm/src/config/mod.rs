@@ -18,6 +18,15 @@ use crate::price::Price;
 use crate::request::Parameters;
 use crate::secret::Secret;
 
+/// The local model that is meant where none is named.
+pub const DEFAULT_LOCAL_MODEL: &str = "smollm2-135m-instruct";
+
+/// Settings of a model run in this process that go into `extra`, all of them counts.
+pub const LOCAL_SETTINGS: [&str; 2] = ["context_tokens", "threads"];
+
+/// Calls in flight of a model run in this process.
+const LOCAL_CONCURRENCY: u32 = 2;
+
 /// A model to run: who serves it, its name there, and how it is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +36,7 @@ pub struct ModelConfig {
     pub name: Option<String>,
     /// Who serves the model.
     pub provider: Provider,
-    /// The model's name at the provider.
+    /// The model's name at the provider; for `local` the path of a GGUF file, or a name, `smollm2-135m-instruct` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Recorded answers only: the field of the case that has the answer, `output` unless given.
@@ -79,6 +88,9 @@ pub struct ModelConfig {
     /// JSON Schema the answer must have (structured output).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json_schema: Option<Value>,
+    /// Answers to choose from: the most probable one is the answer, and the probability of each is kept. Only for `local`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// Parameters of the provider that have no name here, passed on as they are.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
@@ -114,13 +126,14 @@ impl ModelConfig {
             top_logprobs: None,
             stream: false,
             json_schema: None,
+            choices: Vec::new(),
             extra: Map::new(),
             price: None,
             limits: None,
         }
     }
 
-    /// Reads the short form: `openai:gpt-4o-mini`, `recorded`, `recorded:answers.m2`.
+    /// Reads the short form: `openai:gpt-4o-mini`, `local`, `recorded`, `recorded:answers.m2`.
     ///
     /// # Errors
     /// Tells which providers there are, or that the model is missing.
@@ -169,11 +182,23 @@ impl ModelConfig {
             top_logprobs: self.top_logprobs,
             stream: self.stream,
             json_schema: self.json_schema.clone(),
+            choices: self.choices.clone(),
             extra: self.extra.clone(),
         }
     }
 
-    /// Where calls go, without a slash at the end; empty for recorded answers.
+    /// The limits that hold for the model: those of the run with its own put in their place. A model run in this
+    /// process answers one call after another; the second one in flight is there so that it never waits for the next.
+    #[must_use]
+    pub fn effective_limits(&self, run: &Limits) -> Limits {
+        let limits = self.limits.as_ref().map_or_else(|| run.clone(), |own| own.apply(run));
+        if self.provider == Provider::Local {
+            return Limits { concurrency: limits.concurrency.min(LOCAL_CONCURRENCY), ..limits };
+        }
+        limits
+    }
+
+    /// Where calls go, without a slash at the end; empty where nothing is served.
     #[must_use]
     pub fn effective_base_url(&self) -> &str {
         let url = self.base_url.as_deref().or(self.provider.default_base_url()).unwrap_or_default();
@@ -277,12 +302,15 @@ mod tests {
         let field = ModelConfig::parse("recorded:answers.m2").unwrap();
         assert_eq!(field.field.as_deref(), Some("answers.m2"));
         assert_eq!(field.display_name(), "recorded:answers.m2");
+        assert_eq!(ModelConfig::parse("local").unwrap().display_name(), "local");
+        let path = ModelConfig::parse("local:models/tiny.gguf").unwrap();
+        assert_eq!(path.model.as_deref(), Some("models/tiny.gguf"));
     }
 
     #[test]
     fn a_misspelt_provider_is_answered_with_the_nearest_one() {
         let error = ModelConfig::parse("opneai:gpt-4o").unwrap_err();
-        assert!(error.message.contains("openai, anthropic, gemini, xai, ollama, recorded"));
+        assert!(error.message.contains("openai, anthropic, gemini, xai, ollama, local, recorded"));
         assert_eq!(error.hint.as_deref(), Some("did you mean `openai`?"));
         assert_eq!(ModelConfig::parse("zzz:m").unwrap_err().hint, None);
         assert_eq!(ModelConfig::parse("openai").unwrap_err().field, "model");

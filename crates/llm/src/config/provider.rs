@@ -24,14 +24,23 @@ pub enum Provider {
     Xai,
     /// A local Ollama; needs no key.
     Ollama,
+    /// A GGUF model run in this process, on the CPU; needs no key.
+    Local,
     /// The answer is already in the data.
     Recorded,
 }
 
 impl Provider {
     /// All providers.
-    pub const ALL: [Self; 6] =
-        [Self::Openai, Self::Anthropic, Self::Gemini, Self::Xai, Self::Ollama, Self::Recorded];
+    pub const ALL: [Self; 7] = [
+        Self::Openai,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Xai,
+        Self::Ollama,
+        Self::Local,
+        Self::Recorded,
+    ];
 
     /// The word used in files.
     #[must_use]
@@ -42,6 +51,7 @@ impl Provider {
             Self::Gemini => "gemini",
             Self::Xai => "xai",
             Self::Ollama => "ollama",
+            Self::Local => "local",
             Self::Recorded => "recorded",
         }
     }
@@ -55,11 +65,12 @@ impl Provider {
             Self::Gemini => "Gemini",
             Self::Xai => "xAI",
             Self::Ollama => "Ollama",
+            Self::Local => "a local model",
             Self::Recorded => "recorded",
         }
     }
 
-    /// Where it is served unless `base_url` says otherwise; none for recorded answers.
+    /// Where it is served unless `base_url` says otherwise; none where nothing is served.
     #[must_use]
     pub fn default_base_url(self) -> Option<&'static str> {
         match self {
@@ -68,7 +79,7 @@ impl Provider {
             Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta"),
             Self::Xai => Some("https://api.x.ai/v1"),
             Self::Ollama => Some("http://127.0.0.1:11434/v1"),
-            Self::Recorded => None,
+            Self::Local | Self::Recorded => None,
         }
     }
 
@@ -80,7 +91,7 @@ impl Provider {
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::Gemini => Some("GEMINI_API_KEY"),
             Self::Xai => Some("XAI_API_KEY"),
-            Self::Ollama | Self::Recorded => None,
+            Self::Ollama | Self::Local | Self::Recorded => None,
         }
     }
 }

@@ -1,13 +1,21 @@
 //! What a model's configuration may not be.
 
+use std::collections::HashSet;
+
 use reqwest::Url;
 use serde_json::Value;
 
-use super::{ConfigError, ModelConfig, Provider};
+use super::{ConfigError, LOCAL_SETTINGS, ModelConfig, Provider};
 
 /// Words in the name of an `extra` parameter that give a key away.
 const SECRET_WORDS: [&str; 6] =
     ["api_key", "apikey", "authorization", "secret", "password", "access_token"];
+
+/// The largest of these counts: more tokens than any context has.
+const MAX_LOCAL_SETTING: u64 = 16_777_216;
+
+/// Answers to choose from, at most: each is read by the model.
+const MAX_CHOICES: usize = 1_000;
 
 impl ModelConfig {
     /// Refuses what no provider could accept, before any call is made.
@@ -29,6 +37,7 @@ impl ModelConfig {
         self.validate_address()?;
         self.validate_sampling()?;
         self.validate_extra()?;
+        self.validate_choices()?;
         self.validate_for_provider()?;
         if let Some(price) = &self.price {
             price.validate()?;
@@ -41,6 +50,9 @@ impl ModelConfig {
     }
 
     pub(super) fn require_model(&self) -> Result<(), ConfigError> {
+        if self.provider == Provider::Local && self.model.is_none() {
+            return Ok(());
+        }
         if self.model.as_deref().is_none_or(|model| model.trim().is_empty()) {
             let message = format!("a model of {} needs its name at the provider", self.provider);
             return Err(ConfigError::new("model", message)
@@ -147,6 +159,60 @@ impl ModelConfig {
         Ok(())
     }
 
+    fn validate_local_settings(&self) -> Result<(), ConfigError> {
+        for (key, value) in &self.extra {
+            if !LOCAL_SETTINGS.contains(&key.as_str()) {
+                let message = format!("a local model has no `extra.{key}`");
+                let known = LOCAL_SETTINGS.join("`, `");
+                return Err(ConfigError::new("extra", message).hint(format!("there are `{known}`")));
+            }
+            let is_count =
+                value.as_u64().is_some_and(|count| (1..=MAX_LOCAL_SETTING).contains(&count));
+            if !is_count {
+                let message =
+                    format!("`extra.{key}` must be a whole number from 1 to {MAX_LOCAL_SETTING}");
+                return Err(ConfigError::new("extra", message));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_choices(&self) -> Result<(), ConfigError> {
+        let wrong = |message: &str| Err(ConfigError::new("choices", message));
+        if self.choices.is_empty() {
+            return Ok(());
+        }
+        if self.provider != Provider::Local {
+            let message = format!("{} has no `choices`", self.provider.title());
+            return Err(ConfigError::new("choices", message).hint(
+                "only `local` models tell the probability of given answers; elsewhere list them in the prompt",
+            ));
+        }
+        if self.choices.iter().any(String::is_empty) {
+            return wrong("`choices` contains an empty text");
+        }
+        if self.choices.len() > MAX_CHOICES {
+            return wrong(&format!("`choices` has more than {MAX_CHOICES} answers"));
+        }
+        let distinct: HashSet<&String> = self.choices.iter().collect();
+        if distinct.len() < self.choices.len() {
+            return wrong("`choices` has an answer twice");
+        }
+        let unused = [
+            ("json_schema", self.json_schema.is_some()),
+            ("stop", !self.stop.is_empty()),
+            ("max_tokens", self.max_tokens.is_some()),
+            ("n", self.n.is_some_and(|n| n > 1)),
+        ];
+        match unused.iter().find(|(_, set)| *set) {
+            Some((field, _)) => {
+                let message = format!("`{field}` means nothing with `choices`: nothing is written");
+                Err(ConfigError::new(field, message).hint(format!("remove `{field}`")))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn validate_for_provider(&self) -> Result<(), ConfigError> {
         let unsupported: &[(&str, bool)] = match self.provider {
             Provider::Anthropic => &[
@@ -156,18 +222,27 @@ impl ModelConfig {
                 ("frequency_penalty", self.frequency_penalty.is_some()),
                 ("presence_penalty", self.presence_penalty.is_some()),
             ],
+            Provider::Local => &[
+                ("base_url", self.base_url.is_some()),
+                ("api_key_env", self.api_key_env.is_some()),
+                ("reasoning_effort", self.reasoning_effort.is_some()),
+            ],
             Provider::Openai | Provider::Xai if self.uses_default_base_url() => {
                 &[("top_k", self.top_k.is_some())]
             }
             _ => &[],
         };
         if let Some((field, _)) = unsupported.iter().find(|(_, set)| *set) {
-            let message = format!("{} has no `{field}`", self.provider.title());
+            let title = self.provider.title();
+            let message = format!("{title} has no `{field}`");
             let error = ConfigError::new(field, message);
             return Err(match *field {
                 "n" => error.hint("use `repetitions` to ask several times"),
                 _ => error.hint(format!("remove `{field}`")),
             });
+        }
+        if self.provider == Provider::Local {
+            return self.validate_local_settings();
         }
         if self.provider == Provider::Anthropic && self.temperature.is_some_and(|value| value > 1.0)
         {
@@ -261,6 +336,15 @@ mod tests {
             (json!({"provider": "anthropic", "seed": 2}), "seed"),
             (json!({"provider": "anthropic", "temperature": 1.5}), "temperature"),
             (json!({"top_k": 5}), "top_k"),
+            (json!({"choices": ["A", "B"]}), "choices"),
+            (json!({"provider": "local", "choices": ["A", ""]}), "choices"),
+            (json!({"provider": "local", "choices": ["A", "A"]}), "choices"),
+            (json!({"provider": "local", "choices": ["A", "B"], "max_tokens": 1}), "max_tokens"),
+            (json!({"provider": "local", "base_url": "http://127.0.0.1:1/v1"}), "base_url"),
+            (json!({"provider": "local", "api_key_env": "KEY"}), "api_key_env"),
+            (json!({"provider": "local", "extra": {"min_p": 0.1}}), "extra"),
+            (json!({"provider": "local", "extra": {"threads": 0}}), "extra"),
+            (json!({"provider": "local", "model": ""}), "model"),
             (json!({"provider": "recorded"}), "model"),
             (json!({"provider": "recorded", "model": null, "temperature": 1}), "temperature"),
         ] {
@@ -276,6 +360,9 @@ mod tests {
             json!({"extra": {"service_tier": "flex", "max_tokens_of_thought": 5}}),
             json!({"provider": "recorded", "model": null, "field": "answers.m2", "name": "m2"}),
             json!({"provider": "anthropic", "n": 1, "top_k": 3}),
+            json!({"provider": "local", "model": null, "extra": {"threads": 2, "context_tokens": 512}}),
+            json!({"provider": "local", "model": "tiny.gguf", "top_k": 3, "n": 2, "seed": 1}),
+            json!({"provider": "local", "choices": ["A", "B"], "temperature": 0}),
         ] {
             assert_eq!(refused_field(setting.clone()), "accepted", "{setting}");
         }

@@ -32,6 +32,7 @@ pub struct ModelHandle {
     /// Tokens that a schema adds to every prompt, at most.
     schema_tokens: u64,
     model: Arc<dyn LanguageModel>,
+    revision: Option<String>,
     pub(super) lane: Arc<Lane>,
     pub(super) breaker: Arc<Breaker>,
     pub(super) options: Arc<GatewayOptions>,
@@ -55,6 +56,7 @@ impl ModelHandle {
             parameters: Arc::new(config.parameters()),
             price: price_of(config),
             schema_tokens: schema.len().div_ceil(2) as u64,
+            revision: model.revision(),
             model,
             lane,
             breaker,
@@ -119,6 +121,7 @@ impl ModelHandle {
             provider: self.config.provider,
             base_url: self.config.effective_base_url().to_owned(),
             model: self.config.model.clone().unwrap_or_default(),
+            revision: self.revision.clone(),
             messages,
             parameters: Arc::clone(&self.parameters),
             repetition,

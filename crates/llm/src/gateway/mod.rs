@@ -67,7 +67,7 @@ impl Gateway {
     /// that overrides places or pace has its own, and shares the breaker alone.
     ///
     /// # Errors
-    /// When its configuration is wrong, its key is missing, or it is recorded.
+    /// When its configuration is wrong, its key is missing, or it is not called over a network.
     pub fn model(
         &self,
         config: &ModelConfig,
@@ -76,6 +76,9 @@ impl Gateway {
         config.validate()?;
         if config.provider == Provider::Recorded {
             return Err(LlmError::Recorded { model: config.display_name() });
+        }
+        if config.provider == Provider::Local {
+            return Err(LlmError::Local { model: config.display_name() });
         }
         let key = config.key_variable().and_then(Secret::from_environment);
         if let (None, Some(variable)) = (&key, config.key_variable())
@@ -100,7 +103,7 @@ impl Gateway {
         model: Arc<dyn LanguageModel>,
     ) -> Result<Arc<ModelHandle>, LlmError> {
         config.validate()?;
-        let limits = config.limits.as_ref().map_or_else(|| limits.clone(), |own| own.apply(limits));
+        let limits = config.effective_limits(limits);
         limits.validate()?;
         let endpoint: Endpoint = (config.provider, config.effective_base_url().to_owned());
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,6 +17,7 @@ fn written(parameters: Parameters) -> Value {
         provider: Provider::Anthropic,
         base_url: "https://api.anthropic.com/v1".to_owned(),
         model: "claude-haiku-4-5".to_owned(),
+        revision: None,
         messages: vec![
             Message::new(Role::System, "Be brief."),
             Message::new(Role::User, "Hi"),

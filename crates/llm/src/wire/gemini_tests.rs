@@ -16,6 +16,7 @@ fn written(model: &str, parameters: Parameters) -> Value {
         provider: Provider::Gemini,
         base_url: String::new(),
         model: model.to_owned(),
+        revision: None,
         messages: vec![
             Message::new(Role::System, "Be brief."),
             Message::new(Role::User, "Hi"),
@@ -71,6 +72,7 @@ fn every_parameter_reaches_the_provider() {
         top_logprobs: Some(3),
         stream: true,
         json_schema: Some(json!({"type": "object"})),
+        choices: Vec::new(),
         extra: json!({"generationConfig": {"mediaResolution": "LOW"}}).as_object().unwrap().clone(),
     };
     let body = written("gemini-2.5-flash", parameters.clone());

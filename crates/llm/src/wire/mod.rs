@@ -31,13 +31,13 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// The format of a provider; none for recorded answers.
+    /// The format of a provider; none where nothing is sent.
     pub(crate) fn of(provider: Provider) -> Option<Self> {
         match provider {
             Provider::Openai | Provider::Xai | Provider::Ollama => Some(Self::OpenAi),
             Provider::Anthropic => Some(Self::Anthropic),
             Provider::Gemini => Some(Self::Gemini),
-            Provider::Recorded => None,
+            Provider::Local | Provider::Recorded => None,
         }
     }
 
@@ -162,6 +162,7 @@ impl Answer {
             attempts: 1,
             cached: false,
             logprobs: self.logprobs,
+            choices: None,
             reported_model: self.reported_model,
             raw,
         }

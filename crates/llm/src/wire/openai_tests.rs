@@ -14,6 +14,7 @@ fn request(base_url: &str, parameters: Parameters) -> GenerationRequest {
         provider: Provider::Openai,
         base_url: base_url.to_owned(),
         model: "gpt-4o-mini".to_owned(),
+        revision: None,
         messages: vec![Message::new(Role::System, "Be brief."), Message::new(Role::User, "Hi")],
         parameters: Arc::new(parameters),
         repetition: 1,
@@ -55,6 +56,7 @@ fn every_parameter_reaches_the_provider() {
         top_logprobs: Some(3),
         stream: true,
         json_schema: Some(json!({"type": "object"})),
+        choices: Vec::new(),
         extra: json!({"service_tier": "flex", "stream_options": {"x": 1}})
             .as_object()
             .unwrap()

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::arguments::metric::MetricName;
 use crate::failure::CliError;
 
-/// The lines of a file, or of standard input for `-`. The lines of a summary, which ROUGE-Lsum compares one by one, are
+/// The lines of a file, or of standard input for `-`, without blanks at their ends, as sacreBLEU reads them. The lines of a summary, which ROUGE-Lsum compares one by one, are
 /// written as one with `\n` between them.
 pub(super) fn lines(path: &Path, metric: MetricName) -> Result<Vec<String>, CliError> {
     let shown = path.display();
@@ -32,9 +32,11 @@ pub(super) fn lines(path: &Path, metric: MetricName) -> Result<Vec<String>, CliE
         )
     })?;
     let is_summary = metric == MetricName::RougeLsum;
-    let unescaped =
-        |line: &str| if is_summary { line.replace("\\n", "\n") } else { line.to_owned() };
-    let lines: Vec<String> = text.lines().map(unescaped).collect();
+    let text_of_line = |line: &str| {
+        let line = line.trim_end_matches(is_blank);
+        if is_summary { line.replace("\\n", "\n") } else { line.to_owned() }
+    };
+    let lines: Vec<String> = text.lines().map(text_of_line).collect();
     if lines.is_empty() {
         return Err(CliError::input(format!("{shown} has no lines"), None));
     }
@@ -59,4 +61,9 @@ pub(super) fn check_lengths(files: &[(&Path, &[String])]) -> Result<(), CliError
         }
     }
     Ok(())
+}
+
+/// White space as Python's `str.rstrip` has it.
+fn is_blank(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '\u{1c}'..='\u{1f}')
 }

@@ -53,6 +53,10 @@ struct SentenceScores {
 /// Scores files of texts.
 pub(crate) fn run(arguments: &MetricArguments) -> Result<Exit, CliError> {
     let measure = Measure::new(arguments)?;
+    let inputs = arguments.hypotheses.iter().chain(&arguments.references);
+    if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(CliError::input("standard input can be read only once", None));
+    }
     let read = |paths: &[std::path::PathBuf]| -> Result<Vec<Vec<String>>, CliError> {
         paths.iter().map(|path| files::lines(path, arguments.metric)).collect()
     };
@@ -107,11 +111,8 @@ fn corpus_report(
     let paired = systems.len() > 1;
     let by_randomization = paired && arguments.test == PairedTest::Randomization;
     let results = if by_randomization {
-        let randomization = Randomization {
-            trials: arguments.trials,
-            seed: arguments.seed,
-            interval_samples: arguments.samples,
-        };
+        let randomization =
+            Randomization { trials: arguments.trials, seed: arguments.seed, interval_samples: 0 };
         paired_randomization(aggregate, systems, &randomization)
     } else if paired && arguments.samples > 0 {
         paired_bootstrap(aggregate, systems, &resampling)
@@ -125,7 +126,16 @@ fn corpus_report(
             })
             .collect())
     };
-    let results = results.map_err(|error| CliError::internal(error.to_string()))?;
+    let mut results = results.map_err(|error| CliError::internal(error.to_string()))?;
+    let baseline = results.first().map(|first| first.score);
+    for (result, statistics) in results.iter_mut().zip(systems) {
+        // An interval does not depend on what else is compared.
+        result.interval = bootstrap(aggregate, statistics, &resampling);
+        // Without a difference none can be larger by chance; sacreBLEU would call it significant.
+        if result.p_value.is_some() && Some(result.score) == baseline {
+            result.p_value = Some(1.0);
+        }
+    }
     let random = arguments.samples > 0 || by_randomization;
     let conditions = Conditions {
         bootstrap_samples: (arguments.samples > 0).then_some(arguments.samples),

@@ -12,7 +12,7 @@ help: ## Show this list
 build: ## Build the release binaries
 	$(TOOLS) cargo build --release --locked -p fullbench-cli -p fullbench-simllm
 
-demo: build ## Build, and run the quickstart with simulated models
+demo: build ## Build, and run the quickstart with simulated models and a small real one
 	@scripts/demo
 
 test: ## Install what the tests need, and run them all

@@ -35,7 +35,7 @@ soak: ## Long runs: many kills, many generated inputs
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-llm
 
 bench: build ## Measure speed and memory, side by side with peers; see bench/RESULTS.md
-	$(TOOLS) cargo build --release --locked -p fullbench-local --example local_speed
+	$(TOOLS) cargo build --release --locked --workspace --examples
 	bench/run
 
 clean: ## Remove what was built

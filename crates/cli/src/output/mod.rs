@@ -12,7 +12,6 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use fullbench_engine::RunReport;
 use fullbench_store::{RunRecord, ScopedStore};
 use serde::Serialize;
-use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::Format;
 use crate::failure::CliError;
@@ -40,13 +39,10 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill(' ').junction(' '));
 
-/// A table in the house style. On a terminal too narrow for it cells are wrapped; in a file or a pipe a row is a line.
+/// A table in the house style. A row is a line, however narrow the terminal: a number cut in two would be another number.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
-    if let Some((Width(columns), _)) = terminal_size_of(std::io::stdout()) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
-    }
     table.set_header(header.to_vec());
     table
 }

@@ -1,0 +1,16 @@
+//! Sentence embeddings, BERTScore and a similarity index.
+//!
+//! A transformer encoder runs in-process on the CPU, from the files of a model in a folder. Fetching those files is
+//! done elsewhere.
+
+mod batch;
+mod embedder;
+mod encoder;
+mod error;
+mod files;
+mod sentence;
+mod tokens;
+
+pub use embedder::{Embedder, Embedding, cosine};
+pub use error::EmbedError;
+pub use sentence::SentenceModel;

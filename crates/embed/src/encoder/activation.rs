@@ -1,25 +1,58 @@
 //! Functions of single values, written so that the compiler makes vector code of them.
+//!
+//! What is dispatched is a struct and not a closure: only `with_simd` can be told to be inlined into the function that
+//! is compiled for the processor's vectors.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::config::Activation;
+use super::lanes;
 
 /// Bends every value.
 pub(crate) fn activate(arch: Arch, activation: Activation, values: &mut [f32]) {
-    arch.dispatch(|| match activation {
-        Activation::Gelu => each(values, gelu),
-        Activation::GeluNew => each(values, gelu_by_tanh),
-        Activation::Relu => each(values, |value| value.max(0.0)),
-    });
+    arch.dispatch(Activate { activation, values });
 }
 
-/// `values = exp(values - largest) / sum`, for one row.
-#[inline(always)]
-pub(crate) fn softmax(row: &mut [f32]) {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    each(row, |value| exp_of_nonpositive(value - largest));
-    let scale = 1.0 / super::norm::lane_sum(row, |value| value);
-    each(row, |value| value * scale);
+struct Activate<'values> {
+    activation: Activation,
+    values: &'values mut [f32],
+}
+
+impl WithSimd for Activate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        match self.activation {
+            Activation::Gelu => each(self.values, gelu),
+            Activation::GeluNew => each(self.values, gelu_by_tanh),
+            Activation::Relu => each(self.values, |value| value.max(0.0)),
+        }
+    }
+}
+
+/// `row = exp(row - largest) / sum`, for each row of this many values.
+pub(crate) fn softmax(arch: Arch, rows: &mut [f32], columns: usize) {
+    arch.dispatch(Softmax { rows, columns });
+}
+
+struct Softmax<'rows> {
+    rows: &'rows mut [f32],
+    columns: usize,
+}
+
+impl WithSimd for Softmax<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.columns) {
+            let largest = lanes::largest(row);
+            each(row, |value| exp_of_nonpositive(value - largest));
+            let scale = 1.0 / lanes::sum(row, |value| value);
+            each(row, |value| value * scale);
+        }
+    }
 }
 
 #[inline(always)]
@@ -131,7 +164,7 @@ mod tests {
     #[test]
     fn a_softmax_sums_to_one() {
         let mut row = vec![-3.0, 100.0, 99.0, 0.0, -1e30];
-        softmax(&mut row);
+        softmax(Arch::new(), &mut row, 5);
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         assert!((row[1] / row[2] - std::f32::consts::E).abs() < 1e-5);
     }

@@ -36,7 +36,7 @@ impl Attention {
             let start = head * self.head_size;
             let (queries, keys, values) = (part(start), part(size + start), part(2 * size + start));
             multiply_by_transposed(scores, tokens, queries, keys, scale, Before::Replaced);
-            arch.dispatch(|| scores.chunks_exact_mut(tokens).for_each(softmax));
+            softmax(arch, scores, tokens);
             let weights = Rows::dense(scores, tokens, tokens);
             multiply(&mut mixed[start..], size, weights, values, 1.0, Before::Replaced);
         }

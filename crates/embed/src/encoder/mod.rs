@@ -6,6 +6,7 @@
 mod activation;
 mod attention;
 mod config;
+mod lanes;
 mod linear;
 mod matrix;
 mod norm;

@@ -1,6 +1,8 @@
 //! Layer normalization (Ba, Kiros and Hinton 2016).
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::lanes;
 
 /// Scales each row to mean 0 and variance 1, then by learned factors.
 #[derive(Debug)]
@@ -13,31 +15,19 @@ pub(crate) struct LayerNorm {
 impl LayerNorm {
     /// `values = norm(values + added)`, row by row.
     pub(crate) fn add_and_normalize(&self, arch: Arch, values: &mut [f32], added: &[f32]) {
-        arch.dispatch(|| {
-            let size = self.weight.len();
-            for (row, added) in values.chunks_exact_mut(size).zip(added.chunks_exact(size)) {
-                for (value, added) in row.iter_mut().zip(added) {
-                    *value += added;
-                }
-                self.normalize_row(row);
-            }
-        });
+        arch.dispatch(AddAndNormalize { norm: self, values, added });
     }
 
     /// `values = norm(values)`, row by row.
     pub(crate) fn normalize(&self, arch: Arch, values: &mut [f32]) {
-        arch.dispatch(|| {
-            for row in values.chunks_exact_mut(self.weight.len()) {
-                self.normalize_row(row);
-            }
-        });
+        arch.dispatch(Normalize { norm: self, values });
     }
 
     #[inline(always)]
     fn normalize_row(&self, row: &mut [f32]) {
         let size = row.len() as f32;
-        let mean = lane_sum(row, |value| value) / size;
-        let variance = lane_sum(row, |value| (value - mean) * (value - mean)) / size;
+        let mean = lanes::sum(row, |value| value) / size;
+        let variance = lanes::sum(row, |value| (value - mean) * (value - mean)) / size;
         let scale = 1.0 / (variance + self.epsilon).sqrt();
         for ((value, weight), bias) in row.iter_mut().zip(&self.weight).zip(&self.bias) {
             *value = (*value - mean) * scale * weight + bias;
@@ -45,17 +35,41 @@ impl LayerNorm {
     }
 }
 
-/// A sum in sixteen parts, which the compiler keeps in vector registers.
-#[inline(always)]
-pub(crate) fn lane_sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
-    let mut lanes = [0.0_f32; 16];
-    let (chunks, rest) = values.as_chunks::<16>();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += of(*value);
+struct AddAndNormalize<'rows> {
+    norm: &'rows LayerNorm,
+    values: &'rows mut [f32],
+    added: &'rows [f32],
+}
+
+impl WithSimd for AddAndNormalize<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let size = self.norm.weight.len();
+        for (row, added) in self.values.chunks_exact_mut(size).zip(self.added.chunks_exact(size)) {
+            for (value, added) in row.iter_mut().zip(added) {
+                *value += added;
+            }
+            self.norm.normalize_row(row);
         }
     }
-    lanes.iter().sum::<f32>() + rest.iter().map(|value| of(*value)).sum::<f32>()
+}
+
+struct Normalize<'rows> {
+    norm: &'rows LayerNorm,
+    values: &'rows mut [f32],
+}
+
+impl WithSimd for Normalize<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.values.chunks_exact_mut(self.norm.weight.len()) {
+            self.norm.normalize_row(row);
+        }
+    }
 }
 
 #[cfg(test)]

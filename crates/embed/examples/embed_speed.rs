@@ -1,5 +1,5 @@
 //! Texts per second: reads lines of JSON strings, prints the rate and the vectors as JSON.
-#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, missing_docs)]
 use std::time::Instant;
 
 fn main() {

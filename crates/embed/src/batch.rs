@@ -1,5 +1,8 @@
 //! Work on many texts at once: sorted by length, in groups of about equal size, on all cores.
 
+use std::borrow::Borrow;
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::EmbedError;
@@ -12,22 +15,24 @@ const TOKENS_PER_GROUP: usize = 512;
 /// Runs the encoder over texts and turns the hidden values of each into what is wanted of it, in the order of the texts.
 pub(crate) fn encode<T: Send>(
     encoder: &Encoder,
-    texts: &[Tokens],
-    layers: usize,
+    texts: &[impl Borrow<Tokens> + Sync],
     of_text: impl Fn(&[f32]) -> T + Sync,
 ) -> Result<Vec<T>, EmbedError> {
     let size = encoder.config().hidden_size;
+    let ids = |index: usize| texts[index].borrow().ids.as_slice();
     let mut order: Vec<usize> = (0..texts.len()).collect();
-    order.sort_by_key(|index| std::cmp::Reverse(texts[*index].ids.len()));
-    let groups: Vec<Vec<(usize, T)>> = grouped(&order, texts)
+    order.sort_by_key(|index| std::cmp::Reverse(ids(*index).len()));
+    let lengths = order.iter().map(|index| ids(*index).len());
+    let groups: Vec<Vec<(usize, T)>> = ranges(lengths, TOKENS_PER_GROUP)
         .into_par_iter()
-        .map(|group| {
-            let ids: Vec<&[u32]> = group.iter().map(|index| texts[*index].ids.as_slice()).collect();
-            let hidden = encoder.hidden(&ids, layers)?;
+        .map(|range| {
+            let group = &order[range];
+            let ids: Vec<&[u32]> = group.iter().map(|index| ids(*index)).collect();
+            let hidden = encoder.hidden(&ids)?;
             let mut rest = hidden.as_slice();
             let mut results = Vec::with_capacity(group.len());
-            for index in group {
-                let (text, after) = rest.split_at(texts[*index].ids.len() * size);
+            for (index, ids) in group.iter().zip(ids) {
+                let (text, after) = rest.split_at(ids.len() * size);
                 results.push((*index, of_text(text)));
                 rest = after;
             }
@@ -39,21 +44,22 @@ pub(crate) fn encode<T: Send>(
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-fn grouped<'order>(order: &'order [usize], texts: &[Tokens]) -> Vec<&'order [usize]> {
-    let mut groups = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (place, index) in order.iter().enumerate() {
-        let length = texts[*index].ids.len();
-        if place > start && tokens + length > TOKENS_PER_GROUP {
-            groups.push(&order[start..place]);
-            (start, tokens) = (place, 0);
+/// Ranges of neighbours whose sizes together are at most `most`; one that is larger has a range of its own.
+pub(crate) fn ranges(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let (mut start, mut end, mut total) = (0, 0, 0);
+    for size in sizes {
+        if end > start && total + size > most {
+            ranges.push(start..end);
+            (start, total) = (end, 0);
         }
-        tokens += length;
+        total += size;
+        end += 1;
     }
-    if start < order.len() {
-        groups.push(&order[start..]);
+    if end > start {
+        ranges.push(start..end);
     }
-    groups
+    ranges
 }
 
 #[cfg(test)]
@@ -61,15 +67,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_is_in_one_group_and_groups_are_bounded() {
-        let lengths = [600, 300, 200, 200, 100, 3, 2];
-        let texts: Vec<Tokens> = lengths
-            .iter()
-            .map(|length| Tokens { ids: vec![0; *length], special: vec![], truncated: false })
-            .collect();
-        let order: Vec<usize> = (0..texts.len()).collect();
-        let groups = grouped(&order, &texts);
-        assert_eq!(groups.concat(), order);
-        assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [1, 2, 4]);
+    fn everything_is_in_one_range_and_ranges_are_bounded() {
+        let sizes = [600, 300, 200, 200, 100, 3, 2];
+        assert_eq!(ranges(sizes.into_iter(), 512), [0..1, 1..3, 3..7]);
+        assert!(ranges(std::iter::empty(), 512).is_empty());
     }
 }

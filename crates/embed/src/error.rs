@@ -32,6 +32,12 @@ pub enum EmbedError {
     /// The tokenizer refused a text.
     #[error("a text could not be split into tokens: {0}")]
     Tokenizer(String),
+    /// A text has nothing to be compared with.
+    #[error("text {index} has no reference")]
+    NoReference {
+        /// Its place in the list, from 0.
+        index: usize,
+    },
     /// An option makes no sense for the model.
     #[error("{0}")]
     BadOption(String),

@@ -4,6 +4,7 @@
 //! done elsewhere.
 
 mod batch;
+mod bertscore;
 mod embedder;
 mod encoder;
 mod error;
@@ -11,6 +12,7 @@ mod files;
 mod sentence;
 mod tokens;
 
+pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
 pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
 pub use sentence::SentenceModel;

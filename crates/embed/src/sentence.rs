@@ -1,6 +1,6 @@
 //! Sentence embeddings as the sentence-transformers library makes them (Reimers and Gurevych 2019).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::encoder::{Encoder, EncoderConfig};
 use crate::files::read_json_if_any;
-use crate::tokens::TextTokenizer;
+use crate::tokens::{TextTokenizer, stripped};
 use crate::{EmbedError, Embedder, Embedding, batch};
 
 /// How the hidden values of the tokens become one vector.
@@ -97,10 +97,9 @@ impl SentenceModel {
         use rayon::prelude::*;
         let tokens = texts
             .par_iter()
-            .map(|text| self.tokenizer.tokens(text.as_ref().trim()))
+            .map(|text| self.tokenizer.tokens(stripped(text.as_ref())))
             .collect::<Result<Vec<_>, _>>()?;
-        let layers = self.encoder.config().num_hidden_layers;
-        let vectors = batch::encode(&self.encoder, &tokens, layers, |hidden| self.pooled(hidden))?;
+        let vectors = batch::encode(&self.encoder, &tokens, |hidden| self.pooled(hidden))?;
         let embeddings = vectors.into_iter().zip(&tokens);
         Ok(embeddings
             .map(|(vector, tokens)| Embedding { vector, truncated: tokens.truncated })
@@ -147,7 +146,7 @@ impl SentenceModel {
 }
 
 impl Pooling {
-    fn read(path: &PathBuf) -> Result<Self, EmbedError> {
+    fn read(path: &Path) -> Result<Self, EmbedError> {
         let Some(file) = read_json_if_any::<PoolingFile>(path)? else { return Ok(Self::Mean) };
         match (
             file.pooling_mode_mean_tokens,
@@ -158,7 +157,7 @@ impl Pooling {
             (false, true, false) => Ok(Self::First),
             (false, false, true) => Ok(Self::Largest),
             _ => Err(EmbedError::Unsupported {
-                path: path.clone(),
+                path: path.to_owned(),
                 what: "pooling that is not the mean, the first token or the largest alone"
                     .to_owned(),
             }),
@@ -166,10 +165,13 @@ impl Pooling {
     }
 }
 
-/// Most tokens the model reads: what sentence-transformers says, else what its positions allow.
+/// Most tokens the model reads: what sentence-transformers says, else the tokenizer, as far as there are positions.
 fn max_tokens(folder: &Path, config: &EncoderConfig) -> Result<usize, EmbedError> {
     let file: Option<SentenceFile> = read_json_if_any(&folder.join("sentence_bert_config.json"))?;
-    let said = file.and_then(|file| file.max_seq_length);
+    let said = match file.and_then(|file| file.max_seq_length) {
+        Some(most) => Some(most),
+        None => crate::tokens::max_tokens(folder)?,
+    };
     Ok(said.unwrap_or(usize::MAX).min(config.max_tokens()))
 }
 

@@ -69,7 +69,7 @@ fn gelu(value: f32) -> f32 {
 
 #[inline(always)]
 fn gelu_by_tanh(value: f32) -> f32 {
-    const SQRT_2_OVER_PI: f32 = 0.797_884_56;
+    const SQRT_2_OVER_PI: f32 = 0.797_884_6;
     let inner = SQRT_2_OVER_PI * (value + 0.044_715 * value * value * value);
     // 1 + tanh(x) = 2 / (1 + exp(-2x)), by the side on which exp does not overflow.
     let small = exp_of_nonpositive(-2.0 * inner.abs());

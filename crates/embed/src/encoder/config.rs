@@ -67,7 +67,9 @@ impl EncoderConfig {
         {
             return Err(unsupported(format!("position embeddings of type `{kind}`")));
         }
-        if config.num_attention_heads == 0 || config.hidden_size % config.num_attention_heads != 0 {
+        if config.num_attention_heads == 0
+            || !config.hidden_size.is_multiple_of(config.num_attention_heads)
+        {
             return Err(unsupported(format!(
                 "{} attention heads over {} values",
                 config.num_attention_heads, config.hidden_size
@@ -81,11 +83,29 @@ impl EncoderConfig {
         self.hidden_size / self.num_attention_heads
     }
 
-    /// The position of the first token.
-    pub(crate) fn first_position(&self) -> usize {
+    /// The positions of the tokens of a text.
+    pub(crate) fn positions(&self, ids: &[u32]) -> Vec<usize> {
+        let first = self.first_position();
+        match self.model_type {
+            Family::Bert => (first..first + ids.len()).collect(),
+            // Where a text spells out the padding token, that stays at its own position and the others close up.
+            Family::Roberta => ids
+                .iter()
+                .scan(first.., |next, id| {
+                    if *id as usize == self.pad_token_id {
+                        Some(self.pad_token_id)
+                    } else {
+                        next.next()
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    fn first_position(&self) -> usize {
         match self.model_type {
             Family::Bert => 0,
-            Family::Roberta => self.pad_token_id + 1,
+            Family::Roberta => self.pad_token_id.saturating_add(1),
         }
     }
 

@@ -20,6 +20,7 @@ use self::activation::activate;
 use self::attention::Attention;
 pub(crate) use self::config::EncoderConfig;
 use self::linear::Linear;
+pub(crate) use self::matrix::{Before, Rows, multiply_by_transposed};
 use self::norm::LayerNorm;
 use self::tensors::Tensors;
 use crate::EmbedError;
@@ -75,8 +76,13 @@ impl Encoder {
         &self.config
     }
 
-    /// The hidden values after `layers` layers: one row for each token, text after text.
-    pub(crate) fn hidden(&self, texts: &[&[u32]], layers: usize) -> Result<Vec<f32>, EmbedError> {
+    /// Drops the layers after the first `layers`; their output is then the encoder's.
+    pub(crate) fn keep_layers(&mut self, layers: usize) {
+        self.layers.truncate(layers);
+    }
+
+    /// The hidden values after the last layer: one row for each token, text after text.
+    pub(crate) fn hidden(&self, texts: &[&[u32]]) -> Result<Vec<f32>, EmbedError> {
         let size = self.config.hidden_size;
         let mut hidden = self.embedded(texts)?;
         let rows = hidden.len() / size;
@@ -88,7 +94,7 @@ impl Encoder {
             heads: self.config.num_attention_heads,
             head_size: self.config.head_size(),
         };
-        for layer in self.layers.iter().take(layers) {
+        for layer in &self.layers {
             layer.mapped.apply(&hidden, &mut mapped, rows);
             let mut start = 0;
             for text in texts {
@@ -115,18 +121,17 @@ impl Encoder {
     /// The sums of word, position and type embeddings, normalized.
     fn embedded(&self, texts: &[&[u32]]) -> Result<Vec<f32>, EmbedError> {
         let size = self.config.hidden_size;
-        let first = self.config.first_position();
         let row = |table: &'_ [f32], index: usize| -> Option<std::ops::Range<usize>> {
             let start = index.checked_mul(size)?;
             (start + size <= table.len()).then_some(start..start + size)
         };
         let mut hidden = Vec::new();
         for text in texts {
-            for (place, token) in text.iter().enumerate() {
+            for (token, place) in text.iter().zip(self.config.positions(text)) {
                 let word = row(&self.words, *token as usize);
-                let position = row(&self.positions, first + place);
+                let position = row(&self.positions, place);
                 let (Some(word), Some(position)) = (word, position) else {
-                    let what = format!("token {token} at place {place} has no embedding");
+                    let what = format!("token {token} at position {place} has no embedding");
                     return Err(EmbedError::Tokenizer(what));
                 };
                 let parts = self.words[word].iter().zip(&self.positions[position]);

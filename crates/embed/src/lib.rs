@@ -9,10 +9,13 @@ mod embedder;
 mod encoder;
 mod error;
 mod files;
+mod index;
+mod lanes;
 mod sentence;
 mod tokens;
 
 pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
 pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
+pub use index::SimilarityIndex;
 pub use sentence::SentenceModel;

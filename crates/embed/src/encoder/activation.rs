@@ -6,7 +6,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::config::Activation;
-use super::lanes;
+use crate::lanes;
 
 /// Bends every value.
 pub(crate) fn activate(arch: Arch, activation: Activation, values: &mut [f32]) {

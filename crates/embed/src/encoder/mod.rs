@@ -6,7 +6,6 @@
 mod activation;
 mod attention;
 mod config;
-mod lanes;
 mod linear;
 mod matrix;
 mod norm;

@@ -2,7 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::lanes;
+use crate::lanes;
 
 /// Scales each row to mean 0 and variance 1, then by learned factors.
 #[derive(Debug)]

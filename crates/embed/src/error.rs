@@ -1,0 +1,53 @@
+//! What can go wrong with a model of embeddings.
+
+use std::path::PathBuf;
+
+/// Why there are no embeddings.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    /// A file of the model is missing or broken.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The model is of a kind that is not known here.
+    #[error("{}: {what} is not supported", path.display())]
+    Unsupported {
+        /// The file that says so.
+        path: PathBuf,
+        /// What is not known.
+        what: String,
+    },
+    /// A tensor is missing, or of another shape than the configuration says.
+    #[error("{}: {what}", path.display())]
+    BadTensor {
+        /// The file with the tensors.
+        path: PathBuf,
+        /// Which tensor, and what is wrong with it.
+        what: String,
+    },
+    /// The tokenizer refused a text.
+    #[error("a text could not be split into tokens: {0}")]
+    Tokenizer(String),
+    /// A text has nothing to be compared with.
+    #[error("text {index} has no reference")]
+    NoReference {
+        /// Its place in the list, from 0.
+        index: usize,
+    },
+    /// An option makes no sense for the model.
+    #[error("{0}")]
+    BadOption(String),
+    /// The provider of embeddings failed.
+    #[error("the provider of embeddings failed: {0}")]
+    Provider(String),
+    /// The index and a vector have other lengths, or its files do not fit together.
+    #[error("{0}")]
+    Index(String),
+    /// The work was given up, as when the program ends.
+    #[error("the embedding was interrupted")]
+    Interrupted,
+}

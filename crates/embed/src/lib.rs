@@ -1,0 +1,21 @@
+//! Sentence embeddings, BERTScore and a similarity index.
+//!
+//! A transformer encoder runs in-process on the CPU, from the files of a model in a folder. Fetching those files is
+//! done elsewhere.
+
+mod batch;
+mod bertscore;
+mod embedder;
+mod encoder;
+mod error;
+mod files;
+mod index;
+mod lanes;
+mod sentence;
+mod tokens;
+
+pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
+pub use embedder::{Embedder, Embedding, cosine};
+pub use error::EmbedError;
+pub use index::SimilarityIndex;
+pub use sentence::SentenceModel;

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod dataset;
 pub(crate) mod metric;
 pub(crate) mod weights;
 
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
+    /// Work on data sets outside of a run: find near-duplicates and leaks
+    Dataset(dataset::DatasetArguments),
     /// Fetch and find the weights of models that run on this machine
     Weights(weights::WeightsArguments),
     /// Print the JSON Schema of the evaluation file

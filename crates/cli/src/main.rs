@@ -40,7 +40,8 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     let home = home::folder(arguments.home);
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
-        Command::Metric(metric) => commands::metric::run(&metric),
+        Command::Metric(metric) => block_on(commands::metric::run(&metric)),
+        Command::Dataset(dataset) => block_on(commands::dataset::run(&dataset)),
         Command::Weights(weights) => block_on(commands::weights::run(&weights)),
         Command::Schema => commands::schema::run(),
         Command::Completions(completions) => commands::completions::run(&completions),

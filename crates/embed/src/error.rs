@@ -5,6 +5,20 @@ use std::path::PathBuf;
 /// Why there are no embeddings.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
+    /// No model is known by this name.
+    #[error("there is no model of embeddings `{name}`")]
+    UnknownModel {
+        /// The name.
+        name: String,
+        /// The names that are known.
+        known: Vec<&'static str>,
+    },
+    /// The weights of a known model have not been fetched.
+    #[error("the weights of {name} are not on this machine")]
+    NotInstalled {
+        /// The model.
+        name: &'static str,
+    },
     /// A file of the model is missing or broken.
     #[error("{} cannot be read: {reason}", path.display())]
     Unreadable {
@@ -50,4 +64,21 @@ pub enum EmbedError {
     /// The work was given up, as when the program ends.
     #[error("the embedding was interrupted")]
     Interrupted,
+}
+
+impl EmbedError {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownModel { known, .. } => Some(format!(
+                "name one of {}, or the path of a folder with config.json, model.safetensors and tokenizer.json",
+                known.join(", ")
+            )),
+            Self::NotInstalled { name } => {
+                Some(format!("fetch them with `fullbench weights pull {name}`"))
+            }
+            _ => None,
+        }
+    }
 }

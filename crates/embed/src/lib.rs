@@ -1,7 +1,7 @@
 //! Sentence embeddings, BERTScore and a similarity index.
 //!
-//! A transformer encoder runs in-process on the CPU, from the files of a model in a folder. Fetching those files is
-//! done elsewhere.
+//! A transformer encoder runs in-process on the CPU, from the files of a model in a folder: one that is named, or one
+//! whose weights were fetched, which is done elsewhere.
 
 mod batch;
 mod bertscore;
@@ -11,6 +11,8 @@ mod error;
 mod files;
 mod index;
 mod lanes;
+mod named;
+mod near;
 mod sentence;
 mod tokens;
 
@@ -18,4 +20,6 @@ pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
 pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
 pub use index::SimilarityIndex;
+pub use named::{DEFAULT_MODEL, bert_score, embedder, is_path};
+pub use near::{Neighbour, neighbours};
 pub use sentence::SentenceModel;

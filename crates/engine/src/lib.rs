@@ -13,7 +13,9 @@ mod report;
 mod run;
 mod spec;
 
-pub use dataset::import_dataset;
+pub use dataset::{
+    CaseText, DistinctTexts, Duplicate, DuplicateGroup, Leak, import_dataset, read_texts,
+};
 pub use error::{EngineError, InputProblem};
 pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};

@@ -12,7 +12,7 @@ use llama_cpp_2::token::LlamaToken;
 use crate::generate::token_logprob;
 use crate::probability::shares;
 use crate::prompt::Prompt;
-use crate::session::Session;
+use crate::session::{ReadError, Session};
 use crate::worker::call_error;
 
 /// The likeliest answer, and how likely each is.
@@ -30,11 +30,15 @@ pub(crate) fn weigh(
     model: &LlamaModel,
     prompt: &mut Prompt<'_>,
     parameters: &Parameters,
+    is_cancelled: impl Fn() -> bool,
 ) -> Result<Chosen, CallError> {
     let vocabulary = model.vocab();
     let first_scores = session.logits().to_vec();
     let mut read: Vec<Vec<TokenLogprob>> = Vec::new();
     for choice in &parameters.choices {
+        if is_cancelled() {
+            return Err(call_error(ReadError::Cancelled));
+        }
         let tokens = prompt.continuation(choice);
         if prompt.tokens.len() + tokens.len() > session.capacity() {
             let message = format!(

@@ -55,13 +55,18 @@ impl<'model> Prompts<'model> {
         bytes / self.longest
     }
 
-    /// The prompt of a conversation.
+    /// The prompt of a conversation, behind which one of the choices may follow.
     ///
     /// The file's own template is rendered as Jinja; where that fails, llama.cpp's built-in form of it is used. A file
     /// without a template is that of a base model, which goes on with the messages' plain texts.
-    pub(crate) fn prompt(&'model self, messages: &[Message]) -> Result<Prompt<'model>, String> {
+    pub(crate) fn prompt(
+        &'model self,
+        messages: &[Message],
+        choices: &[String],
+    ) -> Result<Prompt<'model>, String> {
         let contents = messages.iter().map(|message| message.content.as_str());
-        let mut guard = Guard::new(&self.control_texts, contents);
+        let texts = contents.chain(choices.iter().map(String::as_str));
+        let mut guard = Guard::new(&self.control_texts, texts);
         let safe: Vec<Message> = messages
             .iter()
             .map(|message| Message::new(message.role, guard.hide(&message.content)))

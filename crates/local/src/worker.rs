@@ -15,6 +15,7 @@ use llama_cpp_2::vocab::VocabType;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::backend;
+use crate::choices::weigh;
 use crate::error::LocalError;
 use crate::generate::Generator;
 use crate::options::LocalOptions;
@@ -146,7 +147,7 @@ impl<'model> Worker<'model> {
             output_tokens = texts.output_tokens;
         } else {
             let chosen =
-                crate::choices::weigh(&mut self.session, self.model, &mut prompt, parameters)?;
+                weigh(&mut self.session, self.model, &mut prompt, parameters, is_cancelled)?;
             first_token = Some(Instant::now());
             output_tokens = chosen.tokens;
             generation.text = chosen.text;
@@ -183,7 +184,7 @@ impl<'model> Worker<'model> {
         }
         let prompt = self
             .prompts
-            .prompt(&request.messages)
+            .prompt(&request.messages, &request.parameters.choices)
             .map_err(|message| CallError::new(FailureClass::BadRequest, message))?;
         if prompt.tokens.is_empty() {
             return Err(CallError::new(FailureClass::BadRequest, "the prompt is empty"));

@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 use fullbench_types::{Generation, Score, TestCase};
 
+use crate::registry::ScorerConfigError;
+
 /// One output to score, with the case it answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'unit> {
@@ -20,6 +22,14 @@ pub trait Scorer: Send + Sync {
 
     /// Every score is yes or no, so that a mean is a proportion.
     fn is_binary(&self) -> bool;
+
+    /// Makes sure that everything is there that scoring needs, such as weights; asked before a run.
+    ///
+    /// # Errors
+    /// Says what is missing and how to get it.
+    fn ready(&self) -> Result<(), ScorerConfigError> {
+        Ok(())
+    }
 
     /// One score for each item, in the same order.
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score>;

@@ -136,6 +136,32 @@ pub(crate) struct MetricOptions {
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     stemmer: bool,
+
+    /// semantic_similarity, bert_score: weights that `fullbench weights list` shows, or a folder [default:
+    /// all-minilm-l6-v2]
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+
+    /// bert_score: the layer whose values are compared [default: the one tuned for the model, or the last]
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layer: Option<usize>,
+
+    /// bert_score: f1, precision or recall [default: f1]
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<String>,
+
+    /// bert_score: let words that are rare among the references count more
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_false")]
+    idf: bool,
+
+    /// bert_score: rescale by the baseline of the layer in this file, with lines `LAYER,P,R,F`
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_file: Option<PathBuf>,
 }
 
 /// None, or enough of them for an interval.
@@ -195,6 +221,10 @@ pub(crate) enum MetricName {
     Jaccard,
     /// Cosine of word counts
     BagCosine,
+    /// Cosine of sentence embeddings, by a model on this machine
+    SemanticSimilarity,
+    /// Match of words by their meaning in the sentence, by a model on this machine
+    BertScore,
 }
 
 /// What gets a number.

@@ -1,6 +1,7 @@
 //! The verbs, one file each.
 
 pub(crate) mod completions;
+pub(crate) mod dataset;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod estimate;

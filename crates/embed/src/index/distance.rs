@@ -7,8 +7,15 @@ use crate::lanes;
 
 /// One minus the cosine of vectors of length 1.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CosineDistance {
+pub(crate) struct CosineDistance {
     arch: Arch,
+}
+
+impl CosineDistance {
+    /// The cosine of vectors of length 1, which rounding must not make larger than 1.
+    pub(crate) fn cosine(&self, left: &[f32], right: &[f32]) -> f64 {
+        f64::from(self.arch.dispatch(Dot { left, right }).clamp(-1.0, 1.0))
+    }
 }
 
 impl Distance<f32> for CosineDistance {

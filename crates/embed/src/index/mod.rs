@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hnsw_rs::prelude::Hnsw;
 
-use self::distance::CosineDistance;
+pub(crate) use self::distance::CosineDistance;
 use crate::EmbedError;
 
 /// Neighbours each vector is linked with.
@@ -101,7 +101,8 @@ impl std::fmt::Debug for SimilarityIndex {
     }
 }
 
-fn of_length_one(mut vector: Vec<f32>, dimensions: usize) -> Result<Vec<f32>, String> {
+/// The same direction as a vector of length 1; one without length stays as it is.
+pub(crate) fn of_length_one(mut vector: Vec<f32>, dimensions: usize) -> Result<Vec<f32>, String> {
     if vector.len() != dimensions {
         return Err(format!("has {} values, not {dimensions}", vector.len()));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use fullbench_llm::Provider;
@@ -10,10 +10,10 @@ use fullbench_store::{DatasetVersion, DatasetWriter, FieldMapping, ScopedStore};
 use fullbench_types::{ContentHash, lookup, text_of};
 use serde_json::{Map, Value};
 
+use super::file::Format;
 use super::rows::{Row, RowSink, kind};
-use super::{delimited, json, lines, parquet};
 use crate::prompt::{PromptTemplates, conversation};
-use crate::spec::{DatasetMap, LoadedEvaluation, did_you_mean, unreadable_file};
+use crate::spec::{LoadedEvaluation, did_you_mean, unreadable_file};
 use crate::{EngineError, InputProblem};
 
 /// Changes when the same file would be frozen differently.
@@ -93,24 +93,17 @@ fn read_rows(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), Eng
     let Some((dataset, path)) = evaluation.dataset_file() else {
         return read_inline(evaluation, sink);
     };
-    let format = format_of(dataset).map_err(|problem| evaluation.problem("dataset", problem))?;
+    let format = Format::of(&dataset.path, dataset.format.as_deref())
+        .map_err(|problem| evaluation.problem("dataset", problem))?;
     let file =
         File::open(&path).map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
     let columns = dataset.columns.as_deref();
-    if columns.is_some() && !matches!(format.as_str(), "csv" | "tsv") {
-        let problem = InputProblem::new(format!("a {format} file names its own fields"))
+    if columns.is_some() && !format.has_columns() {
+        let problem = InputProblem::new(format!("a {} file names its own fields", format.word()))
             .hint("remove `columns`");
         return Err(evaluation.problem("dataset.columns", problem).into());
     }
-    let buffered = |file| BufReader::with_capacity(1 << 18, file);
-    let result = match format.as_str() {
-        "csv" => delimited::read(buffered(file), b',', columns, sink),
-        "tsv" => delimited::read(buffered(file), b'\t', columns, sink),
-        "json" => json::read(buffered(file), sink),
-        "parquet" => parquet::read(file, sink),
-        _ => lines::read(buffered(file), sink),
-    };
-    result.map_err(|problem| problem.in_file(&dataset.path).into())
+    format.read(file, columns, sink).map_err(|problem| problem.in_file(&dataset.path).into())
 }
 
 fn read_inline(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), EngineError> {
@@ -133,25 +126,6 @@ fn read_inline(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), E
         sink(Row { line, number: index as u64 + 1, fields }).map_err(place)?;
     }
     Ok(())
-}
-
-fn format_of(dataset: &DatasetMap) -> Result<String, InputProblem> {
-    const FORMATS: [&str; 5] = ["csv", "tsv", "json", "jsonl", "parquet"];
-    let ending = Path::new(&dataset.path)
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    let format = dataset.format.clone().or(ending).unwrap_or_default();
-    match format.as_str() {
-        "ndjson" => Ok("jsonl".to_owned()),
-        known if FORMATS.contains(&known) => Ok(format),
-        "" => Err(InputProblem::new(format!(
-            "`{}` has no ending that tells its format",
-            dataset.path
-        ))
-        .hint("write `dataset: { path: …, format: jsonl }`")),
-        other => Err(InputProblem::new(format!("`{other}` is no format of data sets"))
-            .hint(did_you_mean(other, FORMATS))),
-    }
 }
 
 /// Takes rows, decides what is input, reference and key, and writes them.

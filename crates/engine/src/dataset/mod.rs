@@ -1,10 +1,15 @@
-//! Data sets: reading rows from files of several formats and freezing them.
+//! Data sets: reading rows from files of several formats, freezing them, and finding cases that say the same.
 
 mod delimited;
+mod duplicates;
+mod file;
 mod import;
 mod json;
 mod lines;
 mod parquet;
 mod rows;
+mod texts;
 
+pub use duplicates::{DistinctTexts, Duplicate, DuplicateGroup, Leak};
 pub use import::import_dataset;
+pub use texts::{CaseText, read_texts};

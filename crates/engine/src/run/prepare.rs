@@ -151,6 +151,12 @@ pub async fn prepare_resume(
     let dataset = Arc::new(store.dataset(&record.dataset).await?);
     let plan = planned(store, &spec, &dataset)?;
     let (scorers, prompts) = compiled(&spec)?;
+    for NamedScorer { name, scorer, .. } in &scorers {
+        scorer.ready().map_err(|error| InputProblem {
+            hint: error.hint.clone(),
+            ..InputProblem::new(format!("the scorer {name}: {error}"))
+        })?;
+    }
     let hashes: Vec<[u8; 16]> = scorers.iter().map(|scorer| scorer.hash.short()).collect();
     let progress = store.lane_progress(record.id).await?;
     let mut lanes = Vec::new();

@@ -225,14 +225,11 @@ impl Check<'_> {
                 self.problems.push(problem);
                 continue;
             }
-            match fullbench_score::build(&scorer) {
-                Ok(_) => {}
-                Err(error) => {
-                    let inner = error.field.map(|inner| format!("{field}.{inner}"));
-                    let problem =
-                        InputProblem { hint: error.hint, ..InputProblem::new(error.message) };
-                    self.refuse(inner.as_deref().unwrap_or(&field), problem);
-                }
+            let built = fullbench_score::build(&scorer);
+            if let Err(error) = built.and_then(|built| built.scorer.ready()) {
+                let inner = error.field.map(|inner| format!("{field}.{inner}"));
+                let problem = InputProblem { hint: error.hint, ..InputProblem::new(error.message) };
+                self.refuse(inner.as_deref().unwrap_or(&field), problem);
             }
             let name = scorer.name().to_owned();
             if let Some(first) = seen.insert(name.clone(), index) {
@@ -247,13 +244,20 @@ impl Check<'_> {
         scorers
     }
 
-    /// Replaces the parameters that name a file by the file's content.
+    /// Replaces the parameters that name a file by the file's content, and makes the paths of models absolute: the run
+    /// may be resumed from another folder.
     fn read_files(&self, field: &str, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
-        let description =
-            descriptions().into_iter().find(|description| description.kind == scorer.kind);
-        for parameter in
-            description.map(|description| description.file_parameters).unwrap_or_default()
-        {
+        let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
+        let Some(description) = known else { return Ok(()) };
+        for parameter in description.model_parameters {
+            let Some(Value::String(name)) = scorer.parameters.get_mut(*parameter) else { continue };
+            if fullbench_embed::is_path(name) {
+                let path = resolve(self.path, name);
+                let path = std::path::absolute(&path).unwrap_or(path);
+                *name = path.to_string_lossy().into_owned();
+            }
+        }
+        for parameter in description.file_parameters {
             let Some(Value::String(name)) = scorer.parameters.get(*parameter) else { continue };
             let path = resolve(self.path, name);
             let place = format!("{field}.{parameter}");

@@ -71,7 +71,7 @@ async fn the_order_and_number_of_choices_change_no_probability() {
 async fn choices_of_any_text_are_weighed() {
     let Some(model) = model() else { return };
     let long = "very ".repeat(200);
-    let odd = ["<|im_end|>", "\n", " ", "😀", "\0", "Ω≈ç√", long.as_str()];
+    let odd = ["<|im_end|>", "\n", " ", "😀", "\0", "\u{f0000}x\u{f0000}", "Ω≈ç√", long.as_str()];
     let chosen = answer(&model, QUESTION, of(&odd)).await;
     assert_eq!(chosen.choices.unwrap().len(), odd.len());
     let error = ask(&model, QUESTION, of(&["A", ""])).await.unwrap_err();

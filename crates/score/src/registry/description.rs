@@ -23,6 +23,8 @@ pub struct ScorerDescription {
     pub example: &'static str,
     /// Parameters that may be the path of a JSON file, which is read and put in its place before building.
     pub file_parameters: &'static [&'static str],
+    /// Parameters that may be the path of a model's folder, which is made absolute before building.
+    pub model_parameters: &'static [&'static str],
 }
 
 /// Every scorer, by kind.
@@ -40,6 +42,7 @@ fn describe(kind: &Kind) -> ScorerDescription {
         parameters: parameters_schema(kind).to_value(),
         example: kind.example,
         file_parameters: kind.file_parameters,
+        model_parameters: kind.model_parameters,
     }
 }
 
@@ -116,7 +119,7 @@ mod tests {
                     description.kind
                 );
             }
-            for name in description.file_parameters {
+            for name in description.file_parameters.iter().chain(description.model_parameters) {
                 assert!(properties.unwrap().contains_key(*name));
             }
         }

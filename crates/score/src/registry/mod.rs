@@ -169,11 +169,9 @@ mod tests {
             (error.field, error.message.as_str()),
             (None, "there is no scorer `exact-mach`")
         );
-        assert!(
-            error.hint.unwrap().starts_with(
-                "did you mean `exact_match`? scorers: bag_cosine, bleu, chrf, contains"
-            )
-        );
+        assert!(error.hint.unwrap().starts_with(
+            "did you mean `exact_match`? scorers: bag_cosine, bert_score, bleu, chrf"
+        ));
         let error = refused(json!({"type": "qqq", "name": "x"}));
         assert_eq!(error.field.as_deref(), Some("type"));
         assert!(error.hint.unwrap().starts_with("scorers: bag_cosine"));

@@ -14,6 +14,7 @@ mod multiple_choice;
 mod number;
 mod numeric_match;
 mod regex;
+mod semantic;
 mod text;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::scorer::{Item, Scorer};
 /// The parameters of a scorer as the evaluation file gives them.
 pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     /// What it builds.
-    type Scorer: ItemScorer;
+    type Scorer: BatchScorer;
 
     /// The name in `type:`.
     const KIND: &'static str;
@@ -47,9 +48,37 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const BINARY: bool = true;
     /// Parameters that may be the path of a JSON file.
     const FILE_PARAMETERS: &'static [&'static str] = &[];
+    /// Parameters that may be the path of a model's folder.
+    const MODEL_PARAMETERS: &'static [&'static str] = &[];
 
     /// Checks the parameters and prepares whatever can be prepared once.
     fn build(self) -> Result<Self::Scorer, ScorerConfigError>;
+}
+
+/// A scorer that looks at several items together, for which it may need something of the machine.
+#[async_trait]
+pub(crate) trait BatchScorer: Send + Sync + 'static {
+    /// Every score is yes or no.
+    fn is_binary(&self) -> bool;
+
+    /// Makes sure that everything is there that scoring needs.
+    fn ready(&self) -> Result<(), ScorerConfigError> {
+        Ok(())
+    }
+
+    /// One score for each item, in the same order.
+    async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score>;
+}
+
+#[async_trait]
+impl<S: ItemScorer> BatchScorer for S {
+    fn is_binary(&self) -> bool {
+        ItemScorer::is_binary(self)
+    }
+
+    async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
+        items.iter().map(|item| self.score_item(item)).collect()
+    }
 }
 
 /// A scorer that looks at one item at a time.
@@ -72,6 +101,7 @@ pub(crate) struct Kind {
     pub(crate) needs_reference: bool,
     pub(crate) binary: bool,
     pub(crate) file_parameters: &'static [&'static str],
+    pub(crate) model_parameters: &'static [&'static str],
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) build: fn(&Map<String, Value>) -> Result<Built, ScorerConfigError>,
 }
@@ -79,6 +109,7 @@ pub(crate) struct Kind {
 /// Every scorer, by name.
 pub(crate) const KINDS: &[Kind] = &[
     kind::<text::BagCosine>(),
+    kind::<semantic::BertScoreParameters>(),
     kind::<text::BleuParameters>(),
     kind::<text::ChrfParameters>(),
     kind::<contains::Contains>(),
@@ -100,6 +131,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::Rouge2>(),
     kind::<text::RougeL>(),
     kind::<text::RougeLsum>(),
+    kind::<semantic::SemanticSimilarity>(),
     kind::<text::SquadExactMatch>(),
     kind::<text::TerParameters>(),
     kind::<text::TokenF1>(),
@@ -114,6 +146,7 @@ const fn kind<P: Parameters>() -> Kind {
         needs_reference: P::NEEDS_REFERENCE,
         binary: P::BINARY,
         file_parameters: P::FILE_PARAMETERS,
+        model_parameters: P::MODEL_PARAMETERS,
         schema: P::json_schema,
         build: built::<P>,
     }
@@ -133,7 +166,7 @@ fn built<P: Parameters>(given: &Map<String, Value>) -> Result<Built, ScorerConfi
         .map_err(|error| ScorerConfigError::new(error.to_string()))?;
     let canonical = canonical(filled);
     let signature = signature::<P>(&canonical);
-    let scorer = Arc::new(PerItem { scorer: parameters.build()?, signature });
+    let scorer = Arc::new(Signed { scorer: parameters.build()?, signature });
     Ok(Built { scorer, canonical })
 }
 
@@ -164,14 +197,14 @@ fn shortened(text: String) -> String {
     format!("#{}", &hash[..12])
 }
 
-/// Lets a scorer of single items take a slice of them.
-struct PerItem<S> {
+/// A scorer with its signature.
+struct Signed<S> {
     scorer: S,
     signature: String,
 }
 
 #[async_trait]
-impl<S: ItemScorer> Scorer for PerItem<S> {
+impl<S: BatchScorer> Scorer for Signed<S> {
     fn signature(&self) -> String {
         self.signature.clone()
     }
@@ -180,8 +213,12 @@ impl<S: ItemScorer> Scorer for PerItem<S> {
         self.scorer.is_binary()
     }
 
+    fn ready(&self) -> Result<(), ScorerConfigError> {
+        self.scorer.ready()
+    }
+
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score> {
-        items.iter().map(|item| self.scorer.score_item(item)).collect()
+        self.scorer.score_items(items).await
     }
 }
 

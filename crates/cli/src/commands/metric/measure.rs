@@ -8,6 +8,7 @@ use fullbench_text::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::semantic::{BertScoreChoice, Semantic, SemanticScores, SimilarityChoice};
 use crate::arguments::metric::{Level, MetricArguments, MetricName};
 use crate::failure::CliError;
 
@@ -26,6 +27,15 @@ enum Kind {
     Corpus(Box<dyn CorpusMetric>),
     /// Scored line by line, then averaged.
     Mean { compare: Compare, signature: String },
+    /// Scored by a model, all lines together, then averaged.
+    Semantic(Semantic),
+}
+
+/// The numbers of every line of a system.
+pub(super) struct Measured {
+    pub(super) statistics: Statistics,
+    /// Lines of which the model did not read the whole.
+    pub(super) truncated: usize,
 }
 
 impl Measure {
@@ -73,7 +83,19 @@ impl Measure {
             MetricName::BagCosine => {
                 Self::mean(metric, given, bag::signature(), best_of(bag::cosine))
             }
+            MetricName::SemanticSimilarity => {
+                let choice: SimilarityChoice = options(metric, given)?;
+                Ok(Self::semantic(metric, Semantic::similarity(&choice)?))
+            }
+            MetricName::BertScore => {
+                let choice: BertScoreChoice = options(metric, given)?;
+                Ok(Self::semantic(metric, Semantic::bert_score(choice)?))
+            }
         }
+    }
+
+    fn semantic(metric: MetricName, semantic: Semantic) -> Self {
+        Self { name: word(metric), kind: Kind::Semantic(semantic), bleu: None }
     }
 
     fn corpus(metric: impl CorpusMetric + 'static) -> Self {
@@ -107,20 +129,25 @@ impl Measure {
     }
 
     /// The numbers of every line.
-    pub(super) fn statistics(&self, segments: &[Segment<'_>]) -> Statistics {
-        match &self.kind {
+    pub(super) async fn measure(&self, segments: &[Segment<'_>]) -> Result<Measured, CliError> {
+        let statistics = match &self.kind {
             Kind::Corpus(metric) => Statistics::of(metric.as_ref(), segments),
             Kind::Mean { compare, .. } => Statistics::of_each(segments, |segment| {
                 compare(segment.hypothesis, segment.references)
             }),
-        }
+            Kind::Semantic(semantic) => {
+                let SemanticScores { scores, truncated } = semantic.scores(segments).await?;
+                return Ok(Measured { statistics: Statistics::of_scores(&scores), truncated });
+            }
+        };
+        Ok(Measured { statistics, truncated: 0 })
     }
 
     /// How sums become a score.
     pub(super) fn aggregate(&self) -> &dyn Aggregate {
         match &self.kind {
             Kind::Corpus(metric) => metric.as_ref(),
-            Kind::Mean { .. } => &Mean,
+            Kind::Mean { .. } | Kind::Semantic(_) => &Mean,
         }
     }
 
@@ -128,23 +155,25 @@ impl Measure {
     pub(super) fn signature(&self, conditions: &Conditions) -> String {
         match &self.kind {
             Kind::Corpus(metric) => format!("{}|{}", self.name, metric.signature(conditions)),
-            Kind::Mean { signature, .. } => {
-                let resampled =
-                    conditions.bootstrap_samples.map(|samples| format!("|bs:{samples}"));
-                let seed = conditions.seed.map(|seed| format!("|seed:{seed}"));
-                let own = format!("{}|", self.name);
-                let options = signature.strip_prefix(&own).unwrap_or(signature);
-                let [resampled, seed] = [resampled, seed].map(Option::unwrap_or_default);
-                format!("{}|nrefs:{}{resampled}{seed}|{options}", self.name, conditions.references)
-            }
+            Kind::Mean { signature, .. } => self.mean_signature(signature, conditions),
+            Kind::Semantic(semantic) => self.mean_signature(&semantic.signature(), conditions),
         }
+    }
+
+    fn mean_signature(&self, signature: &str, conditions: &Conditions) -> String {
+        let resampled = conditions.bootstrap_samples.map(|samples| format!("|bs:{samples}"));
+        let seed = conditions.seed.map(|seed| format!("|seed:{seed}"));
+        let own = format!("{}|", self.name);
+        let options = signature.strip_prefix(&own).unwrap_or(signature);
+        let [resampled, seed] = [resampled, seed].map(Option::unwrap_or_default);
+        format!("{}|nrefs:{}{resampled}{seed}|{options}", self.name, conditions.references)
     }
 
     /// Digits after the point: scores out of a hundred need fewer.
     pub(super) fn digits(&self) -> usize {
         match self.kind {
             Kind::Corpus(_) => 2,
-            Kind::Mean { .. } => 4,
+            Kind::Mean { .. } | Kind::Semantic(_) => 4,
         }
     }
 

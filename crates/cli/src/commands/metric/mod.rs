@@ -2,6 +2,7 @@
 
 mod files;
 mod measure;
+mod semantic;
 
 use std::path::Path;
 
@@ -13,10 +14,11 @@ use fullbench_text::significance::{
 use serde::Serialize;
 use serde_json::Value;
 
-use self::measure::Measure;
+use self::measure::{Measure, Measured};
 use crate::arguments::metric::{Level, MetricArguments, MetricFormat, PairedTest};
 use crate::failure::{CliError, Exit};
 use crate::output;
+use crate::progress::write_line;
 
 /// The numbers of every system.
 #[derive(Debug, Serialize)]
@@ -34,6 +36,9 @@ struct SystemReport {
     result: PairedResult,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Value>,
+    /// Lines of which the model did not read the whole.
+    #[serde(skip_serializing_if = "is_zero")]
+    truncated: usize,
 }
 
 /// The numbers of every line.
@@ -50,8 +55,13 @@ struct SentenceScores {
     scores: Vec<f64>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Scores files of texts.
-pub(crate) fn run(arguments: &MetricArguments) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &MetricArguments) -> Result<Exit, CliError> {
     let measure = Measure::new(arguments)?;
     let inputs = arguments.hypotheses.iter().chain(&arguments.references);
     if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -72,10 +82,18 @@ pub(crate) fn run(arguments: &MetricArguments) -> Result<Exit, CliError> {
     let references_of_line: Vec<Vec<&str>> = (0..count)
         .map(|line| references.iter().map(|file| file[line].as_str()).collect())
         .collect();
-    let systems: Vec<Statistics> = hypotheses
-        .iter()
-        .map(|system| measure.statistics(&segments(system, &references_of_line)))
-        .collect();
+    let mut systems = Vec::new();
+    for (path, system) in arguments.hypotheses.iter().zip(&hypotheses) {
+        let measured = measure.measure(&segments(system, &references_of_line)).await?;
+        if measured.truncated > 0 {
+            write_line(&format!(
+                "note: {}: {} lines have a text that is longer than the model reads; the rest of it does not count",
+                path.display(),
+                measured.truncated
+            ));
+        }
+        systems.push(measured);
+    }
     let plain = Conditions::plain(reference_count(&segments(&hypotheses[0], &references_of_line)));
     match arguments.level {
         Level::Corpus => print_corpus(
@@ -103,19 +121,21 @@ fn segments<'texts>(
 fn corpus_report(
     arguments: &MetricArguments,
     measure: &Measure,
-    systems: &[Statistics],
+    measured: &[Measured],
     plain: Conditions,
 ) -> Result<CorpusReport, CliError> {
     let aggregate = measure.aggregate();
+    let systems: Vec<Statistics> =
+        measured.iter().map(|system| system.statistics.clone()).collect();
     let resampling = Resampling { samples: arguments.samples, seed: arguments.seed };
     let paired = systems.len() > 1;
     let by_randomization = paired && arguments.test == PairedTest::Randomization;
     let results = if by_randomization {
         let randomization =
             Randomization { trials: arguments.trials, seed: arguments.seed, interval_samples: 0 };
-        paired_randomization(aggregate, systems, &randomization)
+        paired_randomization(aggregate, &systems, &randomization)
     } else if paired && arguments.samples > 0 {
-        paired_bootstrap(aggregate, systems, &resampling)
+        paired_bootstrap(aggregate, &systems, &resampling)
     } else {
         Ok(systems
             .iter()
@@ -128,7 +148,7 @@ fn corpus_report(
     };
     let mut results = results.map_err(|error| CliError::internal(error.to_string()))?;
     let baseline = results.first().map(|first| first.score);
-    for (result, statistics) in results.iter_mut().zip(systems) {
+    for (result, statistics) in results.iter_mut().zip(&systems) {
         // An interval does not depend on what else is compared.
         result.interval = bootstrap(aggregate, statistics, &resampling);
         // Without a difference none can be larger by chance; sacreBLEU would call it significant.
@@ -143,16 +163,17 @@ fn corpus_report(
         seed: random.then_some(arguments.seed),
         ..plain
     };
-    let described = arguments.hypotheses.iter().zip(results).zip(systems);
+    let described = arguments.hypotheses.iter().zip(results).zip(measured);
     Ok(CorpusReport {
         metric: measure.name.clone(),
         signature: measure.signature(&conditions),
         lines: systems.first().map_or(0, Statistics::len),
         systems: described
-            .map(|((path, result), statistics)| SystemReport {
+            .map(|((path, result), system)| SystemReport {
                 system: path.display().to_string(),
                 result,
-                details: measure.details(&statistics.total()),
+                details: measure.details(&system.statistics.total()),
+                truncated: system.truncated,
             })
             .collect(),
     })
@@ -206,15 +227,14 @@ fn print_corpus(
 fn sentence_report(
     arguments: &MetricArguments,
     measure: &Measure,
-    systems: &[Statistics],
+    systems: &[Measured],
     plain: &Conditions,
 ) -> SentenceReport {
     let aggregate = measure.aggregate();
-    let scores =
-        arguments.hypotheses.iter().zip(systems).map(|(path, statistics)| SentenceScores {
-            system: path.display().to_string(),
-            scores: statistics.rows().map(|row| aggregate.score(row)).collect(),
-        });
+    let scores = arguments.hypotheses.iter().zip(systems).map(|(path, system)| SentenceScores {
+        system: path.display().to_string(),
+        scores: system.statistics.rows().map(|row| aggregate.score(row)).collect(),
+    });
     SentenceReport {
         metric: measure.name.clone(),
         signature: measure.signature(plain),

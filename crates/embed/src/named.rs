@@ -1,0 +1,100 @@
+//! Models by name or path: found on this machine, and loaded once for the whole process.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use fullbench_weights::{Kind, WeightsFolder, catalog, find};
+
+use crate::{BertScore, BertScoreOptions, EmbedError, Embedder, SentenceModel};
+
+/// The model that is used unless another is named.
+pub const DEFAULT_MODEL: &str = "all-minilm-l6-v2";
+
+/// Models of one kind that are loaded, by what they were loaded from.
+type Loaded<T> = LazyLock<Mutex<HashMap<String, Arc<T>>>>;
+
+/// What makes the embeddings of a model: one named by the catalog of weights, or in a folder.
+///
+/// # Errors
+/// When there is no such model, its weights are not here, or they cannot be read.
+pub fn embedder(model: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
+    static LOADED: Loaded<SentenceModel> = LazyLock::new(Mutex::default);
+    let folder = model_folder(model)?;
+    let load = || SentenceModel::load(&shown(model, &folder), &folder);
+    Ok(Arc::new(loaded_once(&LOADED, folder.display().to_string(), load)?))
+}
+
+/// BERTScore by a model: one named by the catalog of weights, or in a folder.
+///
+/// # Errors
+/// When there is no such model, its weights are not here, they cannot be read, or an option does not fit them.
+pub fn bert_score(model: &str, options: &BertScoreOptions) -> Result<Arc<BertScore>, EmbedError> {
+    static LOADED: Loaded<BertScore> = LazyLock::new(Mutex::default);
+    let folder = model_folder(model)?;
+    let load = || BertScore::load(&shown(model, &folder), &folder, options);
+    loaded_once(&LOADED, format!("{} {options:?}", folder.display()), load)
+}
+
+/// Whether a model is named by its folder rather than by the name of installed weights.
+#[must_use]
+pub fn is_path(model: &str) -> bool {
+    model.contains('/') || model.contains(std::path::MAIN_SEPARATOR) || model.starts_with('.')
+}
+
+fn model_folder(model: &str) -> Result<PathBuf, EmbedError> {
+    if is_path(model) {
+        return Ok(PathBuf::from(model));
+    }
+    let of_kind = |kind: Kind| kind == Kind::Sentences;
+    let Some(known) = find(model).filter(|known| of_kind(known.kind)) else {
+        let names = catalog().iter().filter(|known| of_kind(known.kind)).map(|known| known.name);
+        return Err(EmbedError::UnknownModel { name: model.to_owned(), known: names.collect() });
+    };
+    let installed = WeightsFolder::of_user().ok().and_then(|folder| folder.path(known));
+    installed.ok_or(EmbedError::NotInstalled { name: known.name })
+}
+
+/// What a model is called in signatures: its name, or the name of its folder.
+fn shown(model: &str, folder: &Path) -> String {
+    let last = folder.file_name().filter(|_| is_path(model));
+    last.map_or_else(|| model.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn loaded_once<T>(
+    loaded: &Loaded<T>,
+    key: String,
+    load: impl FnOnce() -> Result<T, EmbedError>,
+) -> Result<Arc<T>, EmbedError> {
+    // Held while loading, so that a model is loaded once even when several begin together.
+    let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(model) = loaded.get(&key) {
+        return Ok(Arc::clone(model));
+    }
+    let model = Arc::new(load()?);
+    loaded.insert(key, Arc::clone(&model));
+    Ok(model)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_folder_is_loaded_once_and_an_unknown_name_is_answered_with_a_way_out() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tiny-roberta");
+        let options = BertScoreOptions::default();
+        let first = bert_score(folder, &options).unwrap();
+        assert!(Arc::ptr_eq(&first, &bert_score(folder, &options).unwrap()));
+        assert!(first.signature().starts_with("tiny-roberta_L3_"));
+        let other = BertScoreOptions { layer: Some(1), ..options };
+        assert!(!Arc::ptr_eq(&first, &bert_score(folder, &other).unwrap()));
+        assert!(embedder(folder).unwrap().signature().starts_with("model:tiny-roberta|"));
+
+        let error = embedder("smollm2-135m-instruct").err().unwrap();
+        assert_eq!(error.to_string(), "there is no model of embeddings `smollm2-135m-instruct`");
+        assert!(error.hint().unwrap().contains("all-minilm-l6-v2"));
+        assert!(matches!(embedder("./nowhere").err(), Some(EmbedError::Unreadable { .. })));
+    }
+}

@@ -1,0 +1,112 @@
+//! `semantic_similarity`: the cosine between the sentence embeddings of output and reference.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use fullbench_embed::{DEFAULT_MODEL, Embedding, cosine, embedder};
+use fullbench_types::Score;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TRUNCATED, checked_threshold, failed, model_problem, references};
+use crate::registry::ScorerConfigError;
+use crate::scorer::Item;
+use crate::scorers::expectation::missing_reference;
+use crate::scorers::{BatchScorer, Parameters};
+
+/// Parameters of `semantic_similarity`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SemanticSimilarity {
+    /// The model of sentence embeddings: a name that `fullbench weights list` shows, or the path of a folder.
+    model: String,
+    /// Passed when the value, (cosine + 1) / 2, is at least this much.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    threshold: Option<f64>,
+}
+
+impl Default for SemanticSimilarity {
+    fn default() -> Self {
+        Self { model: DEFAULT_MODEL.to_owned(), threshold: None }
+    }
+}
+
+impl Parameters for SemanticSimilarity {
+    type Scorer = Self;
+
+    const KIND: &'static str = "semantic_similarity";
+    const SUMMARY: &'static str =
+        "Nearness in meaning: the cosine between sentence embeddings of output and reference.";
+    const EXAMPLE: &'static str = "{ type: semantic_similarity, threshold: 0.8 }";
+    const NEEDS_REFERENCE: bool = true;
+    const BINARY: bool = false;
+    const MODEL_PARAMETERS: &'static [&'static str] = &["model"];
+
+    fn build(self) -> Result<Self, ScorerConfigError> {
+        checked_threshold(self.threshold)?;
+        Ok(self)
+    }
+}
+
+#[async_trait]
+impl BatchScorer for SemanticSimilarity {
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    fn ready(&self) -> Result<(), ScorerConfigError> {
+        embedder(&self.model).map(|_| ()).map_err(|error| model_problem(&error))
+    }
+
+    async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
+        let mut texts = Texts::default();
+        let placed: Vec<Option<(usize, Vec<usize>)>> = items
+            .iter()
+            .map(|item| {
+                let references = references(item)?;
+                let output = texts.place(item.generation.text.clone());
+                Some((output, references.into_iter().map(|text| texts.place(text)).collect()))
+            })
+            .collect();
+        let embedded = match embedder(&self.model) {
+            Ok(embedder) => embedder.embed(&texts.distinct).await,
+            Err(error) => Err(error),
+        };
+        match embedded {
+            Ok(embeddings) => {
+                placed.into_iter().map(|places| self.score_of(places, &embeddings)).collect()
+            }
+            Err(error) => failed(items, &error),
+        }
+    }
+}
+
+impl SemanticSimilarity {
+    /// The score of an output and its references, given by their places among the embeddings.
+    fn score_of(&self, places: Option<(usize, Vec<usize>)>, embeddings: &[Embedding]) -> Score {
+        let Some((output, references)) = places else { return missing_reference() };
+        let output = &embeddings[output];
+        let references = references.iter().map(|place| &embeddings[*place]);
+        let cosines = references.clone().map(|other| cosine(&output.vector, &other.vector));
+        let best = cosines.fold(-1.0, f64::max);
+        let score = Score::graded(best, f64::midpoint(best, 1.0), self.threshold);
+        let truncated = output.truncated || references.clone().any(|other| other.truncated);
+        if truncated { score.because(TRUNCATED) } else { score }
+    }
+}
+
+/// Texts, each of them once: references repeat from model to model.
+#[derive(Default)]
+struct Texts {
+    distinct: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Texts {
+    fn place(&mut self, text: String) -> usize {
+        *self.places.entry(text).or_insert_with_key(|text| {
+            self.distinct.push(text.clone());
+            self.distinct.len() - 1
+        })
+    }
+}

@@ -161,6 +161,18 @@ fn evaluation_files() {
             GOOD.replace("[exact_match]", "[{ type: exact_match, name: \"a-b\" }]"),
         ),
         in_file("a length scorer without bounds", GOOD.replace("[exact_match]", "[length]")),
+        in_file(
+            "an unknown model of embeddings",
+            GOOD.replace("[exact_match]", "[{ type: semantic_similarity, model: all-minilm }]"),
+        ),
+        in_file(
+            "a similarity that no cosine has",
+            GOOD.replace("[exact_match]", "[{ type: semantic_similarity, threshold: 80 }]"),
+        ),
+        in_file(
+            "an unknown number of BERTScore",
+            GOOD.replace("[exact_match]", "[{ type: bert_score, measure: f2 }]"),
+        ),
         in_file("no repetitions", with("repetitions: 0")),
         in_file("negative repetitions", with("repetitions: -1")),
         in_file("no concurrency", with("limits: { concurrency: 0 }")),

@@ -5,6 +5,7 @@ import os
 import pathlib
 import sys
 
+import embed
 import harness
 import local
 import machine
@@ -26,6 +27,8 @@ MEASUREMENTS = {
     "promptfoo": peers.promptfoo,
     "text": text.text,
     "local": local.local,
+    "embed": embed.embed,
+    "index": embed.index,
 }
 
 

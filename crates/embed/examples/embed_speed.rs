@@ -1,17 +1,32 @@
-//! Texts per second: reads lines of JSON strings, prints the rate and the vectors as JSON.
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used, missing_docs)]
+//! The speed of sentence embeddings: reads a text a line, as JSON, and embeds them all so many times.
+//!
+//! `embed_speed MODEL_FOLDER TIMES < TEXTS` prints a line `{"seconds": …}` each time, and at last the vectors.
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::io::Read;
 use std::time::Instant;
 
-fn main() {
+use fullbench_embed::SentenceModel;
+use serde_json::json;
+
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
-    let model = fullbench_embed::SentenceModel::load("model", arguments[1].as_ref()).unwrap();
-    let file = std::fs::read_to_string(&arguments[2]).unwrap();
-    let texts: Vec<String> = file.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let _ = model.embed_all(&texts[..64.min(texts.len())]).unwrap();
-    let start = Instant::now();
-    let embeddings = model.embed_all(&texts).unwrap();
-    let seconds = start.elapsed().as_secs_f64();
-    eprintln!("{:.1} texts/s", texts.len() as f64 / seconds);
-    let vectors: Vec<&Vec<f32>> = embeddings.iter().map(|embedding| &embedding.vector).collect();
-    println!("{}", serde_json::to_string(&vectors).unwrap());
+    let [_, folder, times] = arguments.as_slice() else {
+        return Err("usage: embed_speed MODEL_FOLDER TIMES < TEXTS".into());
+    };
+    let model = SentenceModel::load("model", folder.as_ref())?;
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input)?;
+    let texts: Vec<String> = input.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    model.embed_all(&texts[..texts.len().min(64)])?;
+    let mut embeddings = Vec::new();
+    for _ in 0..times.parse::<usize>()? {
+        let start = Instant::now();
+        embeddings = model.embed_all(&texts)?;
+        println!("{}", json!({"seconds": start.elapsed().as_secs_f64()}));
+    }
+    let vectors: Vec<Vec<f32>> = embeddings.into_iter().map(|embedding| embedding.vector).collect();
+    println!("{}", json!({"vectors": vectors}));
+    Ok(())
 }

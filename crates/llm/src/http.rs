@@ -136,6 +136,15 @@ impl Endpoint {
         Err(CallError { message: self.redact(error.message), ..error })
     }
 
+    /// The host, and its port where that is not the usual one of the scheme.
+    pub(crate) fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        }
+    }
+
     /// The failure that a reply is which began well and could not be read.
     pub(crate) fn unreadable(
         &self,

@@ -1,7 +1,7 @@
 //! Sentence embeddings, BERTScore and a similarity index.
 //!
 //! A transformer encoder runs in-process on the CPU, from the files of a model in a folder. Fetching those files is
-//! done elsewhere.
+//! done elsewhere. Embeddings of a provider come through `fullbench_llm`, behind the same trait.
 
 mod batch;
 mod bertscore;
@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod index;
 mod lanes;
+mod provider;
 mod sentence;
 mod tokens;
 
@@ -18,4 +19,5 @@ pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
 pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
 pub use index::SimilarityIndex;
+pub use provider::ProviderEmbedder;
 pub use sentence::SentenceModel;

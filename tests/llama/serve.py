@@ -17,7 +17,7 @@ BYTES_AT_A_TIME = 65_536
 
 
 def serve_model(path: str) -> tuple[xllamacpp.Server, str]:
-    """The server of llama.cpp, which wants a key."""
+    """The server of llama.cpp, for answers and for embeddings, which wants a key."""
     settings = xllamacpp.CommonParams()
     settings.model.path = path
     settings.hostnames = ["127.0.0.1"]
@@ -26,6 +26,10 @@ def serve_model(path: str) -> tuple[xllamacpp.Server, str]:
     settings.n_parallel = 2
     settings.cpuparams.n_threads = 2
     settings.api_keys = [API_KEY]
+    settings.embedding = True
+    # With a cache for each slot, a text's mean depends on the length of the texts beside it.
+    settings.kv_unified = True
+    settings.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = xllamacpp.Server(settings)
     return server, server.listening_address
 

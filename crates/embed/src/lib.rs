@@ -1,7 +1,8 @@
 //! Sentence embeddings, BERTScore and a similarity index.
 //!
 //! A transformer encoder runs in-process on the CPU, from the files of a model in a folder: one that is named, or one
-//! whose weights were fetched, which is done elsewhere.
+//! whose weights were fetched, which is done elsewhere. Embeddings of a provider come through `fullbench_llm`, behind
+//! the same trait.
 
 mod batch;
 mod bertscore;
@@ -13,6 +14,7 @@ mod index;
 mod lanes;
 mod named;
 mod near;
+mod provider;
 mod sentence;
 mod tokens;
 
@@ -22,4 +24,5 @@ pub use error::EmbedError;
 pub use index::SimilarityIndex;
 pub use named::{DEFAULT_MODEL, bert_score, embedder, is_path};
 pub use near::{Neighbour, neighbours};
+pub use provider::ProviderEmbedder;
 pub use sentence::SentenceModel;

@@ -77,6 +77,8 @@ fn classify(status: u16, error: &ErrorBody) -> FailureClass {
         408 => FailureClass::Timeout,
         409 | 425 | 429 => FailureClass::RateLimit,
         413 => FailureClass::ContextTooLong,
+        // llama.cpp takes a text for embeddings that is too long for a failure of its own.
+        500 if says(&["too large to process"]) => FailureClass::ContextTooLong,
         400 | 422 if says(&TOO_LONG_PHRASES) => FailureClass::ContextTooLong,
         400 | 422 if says(&CONTENT_PHRASES) => FailureClass::ContentFilter,
         300..400 => FailureClass::NotFound,
@@ -184,6 +186,12 @@ mod tests {
         ] {
             assert_eq!(class(400, body), FailureClass::ContextTooLong, "{body}");
         }
+    }
+
+    #[test]
+    fn a_text_that_llama_cpp_cannot_embed_is_not_tried_again() {
+        let body = r#"{"error":{"code":500,"message":"input (601 tokens) is too large to process. increase the physical batch size (current batch size: 512)","type":"server_error"}}"#;
+        assert_eq!(class(500, body), FailureClass::ContextTooLong);
     }
 
     #[test]

@@ -1,35 +1,25 @@
-//! Sending: one shared client, one call at a time, every failure classified.
+//! Sending: shared clients, one call at a time, every failure classified.
 
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, ClientBuilder, Response, Url, redirect};
-use tokio::time::Instant;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
 
 use crate::config::ModelConfig;
 use crate::error::LlmError;
 use crate::failure::refusal;
-use crate::model::{CallError, FailureClass, LanguageModel, Reply};
+use crate::model::{CallError, FailureClass};
 use crate::rate::RateHeaders;
-use crate::request::GenerationRequest;
 use crate::secret::Secret;
 use crate::wire::Wire;
-use crate::wire::sse::EventReader;
-
-/// Longest reply read; no answer is near it.
-const MAX_REPLY_BYTES: usize = 32 * 1024 * 1024;
 
 /// Longest body of a refusal read.
 const MAX_REFUSAL_BYTES: usize = 256 * 1024;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long the end of a stream may take after its end marker.
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Whether an address is on this machine.
 pub(crate) fn is_loopback(base_url: &str) -> bool {
@@ -109,131 +99,80 @@ fn text(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// A model behind HTTP.
+/// An address that is posted to, with everything of a call that does not change from one to the next.
 #[derive(Debug)]
-pub(crate) struct HttpModel {
+pub(crate) struct Endpoint {
     client: Client,
-    wire: Wire,
     url: Url,
     headers: HeaderMap,
     key: Option<Secret>,
 }
 
-impl HttpModel {
-    /// Makes everything of a call that does not change from one to the next.
+impl Endpoint {
+    /// An address of the model's provider, with the headers of its wire format.
     pub(crate) fn new(
         config: &ModelConfig,
+        wire: Wire,
+        url: &str,
         key: Option<Secret>,
         client: Client,
     ) -> Result<Self, LlmError> {
-        let Some(wire) = Wire::of(config.provider) else {
-            return Err(LlmError::Recorded { model: config.display_name() });
-        };
-        let url =
-            Url::parse(&wire.endpoint(config)).map_err(|error| LlmError::Client(text(error)))?;
+        let url = Url::parse(url).map_err(|error| LlmError::Client(text(error)))?;
         let headers = wire.headers(key.as_ref()).map_err(|_| LlmError::UnusableKey {
             variable: config.key_variable().unwrap_or_default().to_owned(),
         })?;
-        Ok(Self { client, wire, url, headers, key })
+        Ok(Self { client, url, headers, key })
+    }
+
+    /// Posts a body; a reply with an unsuccessful status is a failure.
+    pub(crate) async fn post(&self, body: Vec<u8>) -> Result<Response, CallError> {
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let mut response = request.send().await.map_err(network_failure)?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let body = read_body(&mut response, MAX_REFUSAL_BYTES).await.unwrap_or_default();
+        let error = refusal(response.status(), response.headers(), &String::from_utf8_lossy(&body));
+        Err(CallError { message: self.redact(error.message), ..error })
+    }
+
+    /// The host, and its port where that is not the usual one of the scheme.
+    pub(crate) fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        }
+    }
+
+    /// The failure that a reply is which began well and could not be read.
+    pub(crate) fn unreadable(
+        &self,
+        status: StatusCode,
+        rate: RateHeaders,
+        error: CallError,
+    ) -> CallError {
+        CallError {
+            message: self.redact(error.message),
+            status: Some(status.as_u16()),
+            rate,
+            ..error
+        }
     }
 
     /// The text without the key, should the provider have repeated it.
-    fn redact(&self, text: String) -> String {
+    pub(crate) fn redact(&self, text: String) -> String {
         match &self.key {
             Some(key) => key.redact(text),
             None => text,
         }
     }
-
-    async fn refusal(&self, mut response: Response) -> CallError {
-        let body = read_body(&mut response, MAX_REFUSAL_BYTES).await.unwrap_or_default();
-        let error = refusal(response.status(), response.headers(), &String::from_utf8_lossy(&body));
-        CallError { message: self.redact(error.message), ..error }
-    }
-
-    async fn whole_reply(
-        &self,
-        mut response: Response,
-        started: Instant,
-    ) -> Result<Reply, CallError> {
-        let rate = RateHeaders::read(response.headers());
-        let body = read_body(&mut response, MAX_REPLY_BYTES).await?;
-        let latency_us = microseconds(started.elapsed());
-        let body =
-            String::from_utf8(body).map_err(|_| CallError::malformed("the reply is not UTF-8"))?;
-        let answer = self.wire.parse(&body)?;
-        let raw = self.redact(body);
-        Ok(Reply { generation: answer.into_generation(latency_us, None, Some(raw)), rate })
-    }
-
-    async fn streamed_reply(
-        &self,
-        mut response: Response,
-        started: Instant,
-    ) -> Result<Reply, CallError> {
-        let rate = RateHeaders::read(response.headers());
-        let mut reader = EventReader::default();
-        let mut parser = self.wire.stream();
-        let mut first_token_us = None;
-        let mut received = 0;
-        while !parser.is_done() {
-            let Some(bytes) = response.chunk().await.map_err(network_failure)? else { break };
-            received += bytes.len();
-            if received > MAX_REPLY_BYTES {
-                return Err(too_long());
-            }
-            reader.push(&bytes);
-            while let Some(event) = reader.next_event()? {
-                if parser.event(&event.data)? && first_token_us.is_none() {
-                    first_token_us = Some(microseconds(started.elapsed()));
-                }
-            }
-        }
-        let latency_us = microseconds(started.elapsed());
-        if parser.is_done() {
-            // The connection can be used again once its body is read; an answer does not wait for that.
-            let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-            let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
-        }
-        let answer = parser.finish()?;
-        Ok(Reply { generation: answer.into_generation(latency_us, first_token_us, None), rate })
-    }
 }
 
-#[async_trait]
-impl LanguageModel for HttpModel {
-    async fn generate(&self, request: &GenerationRequest) -> Result<Reply, CallError> {
-        let body = self.wire.body(request)?;
-        let started = Instant::now();
-        let response = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(body)
-            .send()
-            .await
-            .map_err(network_failure)?;
-        let status = response.status();
-        if !status.is_success() {
-            return Err(self.refusal(response).await);
-        }
-        let rate = RateHeaders::read(response.headers());
-        let is_stream = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        let reply = if is_stream {
-            self.streamed_reply(response, started).await
-        } else {
-            self.whole_reply(response, started).await
-        };
-        reply.map_err(|error| CallError {
-            message: self.redact(error.message),
-            status: Some(status.as_u16()),
-            rate,
-            ..error
-        })
-    }
+/// A reply that comes in one piece.
+pub(crate) async fn read_text(response: &mut Response, limit: usize) -> Result<String, CallError> {
+    let body = read_body(response, limit).await?;
+    String::from_utf8(body).map_err(|_| CallError::malformed("the reply is not UTF-8"))
 }
 
 async fn read_body(response: &mut Response, limit: usize) -> Result<Vec<u8>, CallError> {
@@ -241,19 +180,20 @@ async fn read_body(response: &mut Response, limit: usize) -> Result<Vec<u8>, Cal
     let mut body = Vec::with_capacity(usize::try_from(announced).unwrap_or_default().min(limit));
     while let Some(bytes) = response.chunk().await.map_err(network_failure)? {
         if body.len() + bytes.len() > limit {
-            return Err(too_long());
+            return Err(too_long(limit));
         }
         body.extend_from_slice(&bytes);
     }
     Ok(body)
 }
 
-fn too_long() -> CallError {
-    CallError::malformed(format!("the reply is longer than {} MiB", MAX_REPLY_BYTES >> 20))
+/// A reply beyond what is read.
+pub(crate) fn too_long(limit: usize) -> CallError {
+    CallError::malformed(format!("the reply is longer than {} MiB", limit >> 20))
 }
 
 /// What the network said, from its innermost cause: the outer ones only repeat the address.
-fn network_failure(error: reqwest::Error) -> CallError {
+pub(crate) fn network_failure(error: reqwest::Error) -> CallError {
     let class = if error.is_timeout() { FailureClass::Timeout } else { FailureClass::Connection };
     let what = match class {
         FailureClass::Timeout => "no connection in time",
@@ -266,10 +206,6 @@ fn network_failure(error: reqwest::Error) -> CallError {
         cause = inner;
     }
     CallError::new(class, format!("{what}: {cause}"))
-}
-
-fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -295,17 +231,5 @@ mod tests {
         for url in ["http://127.0.0.1:1", "https://127.0.0.1:1", "https://api.openai.com/v1"] {
             assert!(clients.client(url).is_ok(), "{url}");
         }
-    }
-
-    #[test]
-    fn a_key_that_no_header_can_carry_is_not_shown() {
-        let config = ModelConfig::parse("openai:m").unwrap();
-        let client = Clients::default().client("http://127.0.0.1:1").unwrap();
-        let key = Some(Secret::new("sk-\nsecret"));
-        let error = HttpModel::new(&config, key.clone(), client.clone()).unwrap_err();
-        assert_eq!(error, LlmError::UnusableKey { variable: "OPENAI_API_KEY".to_owned() });
-        let key = Some(Secret::new("sk-secret"));
-        let model = HttpModel::new(&config, key, client).unwrap();
-        assert!(!format!("{model:?}").contains("sk-secret"));
     }
 }

@@ -2,20 +2,24 @@
 //!
 //! A [`Gateway`] turns a [`ModelConfig`] into a [`ModelHandle`], and that turns messages into a
 //! [`Generation`](fullbench_types::Generation): from the cache where it can, otherwise by calling the provider as
-//! often as the limits allow until there is an answer. What is stored and how is not decided here.
+//! often as the limits allow until there is an answer. An [`EmbeddingClient`] does the same for vectors of texts. What
+//! is stored and how is not decided here.
 
 mod budget;
 mod cache;
 mod config;
+mod embeddings;
 mod error;
 mod failure;
 mod gateway;
 mod http;
+mod http_model;
 mod limits;
 mod model;
 mod price;
 mod rate;
 mod request;
+mod retry;
 mod secret;
 mod tokens;
 mod wire;
@@ -25,6 +29,7 @@ pub use cache::{CacheMode, ResponseCache};
 pub use config::{
     ConfigError, DEFAULT_LOCAL_MODEL, LOCAL_SETTINGS, Limits, LimitsOverride, ModelConfig, Provider,
 };
+pub use embeddings::{EmbeddingClient, EmbeddingConfig, EmbeddingError, Embeddings};
 pub use error::LlmError;
 pub use gateway::{Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot};
 pub use limits::BreakerState;

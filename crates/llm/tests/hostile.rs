@@ -3,40 +3,13 @@
 
 mod support;
 
-use std::time::Duration;
-
 use fullbench_llm::{FailureClass, GenerateError, ModelConfig, Provider};
-use support::{handle, one_attempt, one_short_attempt, user};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-
-/// Answers every connection with the same bytes, and then leaves it open.
-async fn server(reply: String) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        loop {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let reply = reply.clone();
-            tokio::spawn(async move {
-                let mut request = vec![0; 16 * 1024];
-                let _ = stream.read(&mut request).await;
-                let _ = stream.write_all(reply.as_bytes()).await;
-                tokio::time::sleep(Duration::from_secs(60)).await;
-            });
-        }
-    });
-    format!("http://{address}/v1")
-}
+use support::{handle, one_attempt, one_short_attempt, reply, server, user};
 
 fn config(base_url: String) -> ModelConfig {
     let mut config = ModelConfig::new(Provider::Openai, Some("m".to_owned()));
     config.base_url = Some(base_url);
     config
-}
-
-fn reply(status: &str, headers: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len())
 }
 
 async fn failure(config: &ModelConfig) -> (FailureClass, String) {

@@ -16,6 +16,7 @@ pub(crate) enum Purpose {
     Letter,
     Json,
     Logprob,
+    Vector,
 }
 
 /// A deterministic source of draws.

@@ -1,4 +1,4 @@
-//! A simulated provider: latency, faults, streaming and log-probabilities over three wire formats.
+//! A simulated provider: latency, faults, streaming and log-probabilities over three wire formats, and embeddings.
 //!
 //! For tests, benchmarks and demos. What it answers and which faults it shows depend only on the seed, the
 //! model, the prompt and how often that prompt was asked before, never on order or time; so a run with faults
@@ -9,7 +9,9 @@ mod arithmetic;
 mod clock;
 mod config;
 mod dice;
+mod embeddings;
 mod fate;
+mod gate;
 mod json_answer;
 mod limiter;
 mod logprobs;

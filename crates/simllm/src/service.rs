@@ -1,12 +1,12 @@
 //! What happens to one HTTP request.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 
@@ -14,24 +14,20 @@ use crate::answer::answer;
 use crate::clock::Clock;
 use crate::config::SimulatorConfig;
 use crate::dice::{Dice, PromptKey};
+use crate::embeddings;
 use crate::fate::{Fate, Fault};
-use crate::limiter::Limiter;
+use crate::gate::{Asked, Caller, Gate, Turned};
 use crate::reply::{InFlight, Reply, TimedStream, reply, stream};
 use crate::request::Request;
 use crate::statistics::{Counted, Recorder};
 use crate::wire::{Completion, Refusal, Wire};
 
-/// A model that is never there.
-const MISSING_MODEL: &str = "missing";
 const MODELS: [&str; 6] = ["sim-100", "sim-95", "sim-80", "sim-60", "echo", "text"];
 
 /// What all connections share.
 #[derive(Debug)]
 pub(crate) struct Service {
-    config: SimulatorConfig,
-    limiter: Option<Limiter>,
-    recorder: Arc<Recorder>,
-    clock: Clock,
+    gate: Gate,
 }
 
 /// The connection is closed with no reply.
@@ -39,40 +35,42 @@ pub(crate) struct Service {
 #[error("the connection is dropped on purpose")]
 pub(crate) struct Dropped;
 
-/// A call of a model as its path gives it.
-struct Target<'path> {
-    wire: Wire,
-    model: Option<&'path str>,
-    stream: bool,
+/// A call of a model as its path gives it; Gemini has the model and the wish to stream there.
+enum Target<'path> {
+    Generation { wire: Wire, model: Option<&'path str>, stream: bool },
+    Embeddings,
 }
 
 impl Service {
     pub(crate) fn new(config: SimulatorConfig, recorder: Arc<Recorder>, clock: Clock) -> Self {
-        let limiter =
-            config.requests_per_minute.map(|limit| Limiter::per_minute(limit, Instant::now()));
-        Self { config, limiter, recorder, clock }
+        Self { gate: Gate::new(config, recorder, clock) }
     }
 
     /// Answers a request, or drops its connection.
     pub(crate) async fn answer(&self, request: hyper::Request<Incoming>) -> Result<Reply, Dropped> {
         let (head, body) = request.into_parts();
         let path = head.uri.path();
+        let recorder = &self.gate.recorder;
         if head.method == Method::POST
             && let Some(target) = target(path)
         {
-            let in_flight = InFlight::enter(&self.recorder);
-            let number = self.recorder.call();
+            let in_flight = InFlight::enter(recorder);
+            let number = recorder.call();
             let Ok(body) = body.collect().await else { return Err(Dropped) };
-            return self
-                .call(&target, number, &head.headers, &head.uri, &body.to_bytes(), in_flight)
-                .await;
+            let body = body.to_bytes();
+            let caller = Caller { number, headers: &head.headers, uri: &head.uri };
+            return match target {
+                Target::Generation { wire, model, stream } => {
+                    let request = wire.parse(&body, model, stream);
+                    self.generation(wire, request, &caller, in_flight).await
+                }
+                Target::Embeddings => self.embeddings(&body, &caller).await,
+            };
         }
         Ok(match (&head.method, path) {
-            (&Method::GET, "/stats") => {
-                json_reply(StatusCode::OK, &json!(self.recorder.snapshot()))
-            }
+            (&Method::GET, "/stats") => json_reply(StatusCode::OK, &json!(recorder.snapshot())),
             (&Method::POST, "/reset") => {
-                self.recorder.reset();
+                recorder.reset();
                 json_reply(StatusCode::OK, &json!({"reset": true}))
             }
             (&Method::GET, "/v1/models") => self.models(Wire::OpenAi, &head.headers, &head.uri),
@@ -84,117 +82,93 @@ impl Service {
         })
     }
 
-    async fn call(
+    async fn generation(
         &self,
-        target: &Target<'_>,
-        number: u64,
-        headers: &HeaderMap,
-        uri: &Uri,
-        body: &[u8],
+        wire: Wire,
+        request: Result<Request<'_>, serde_json::Error>,
+        caller: &Caller<'_>,
         in_flight: InFlight,
     ) -> Result<Reply, Dropped> {
-        let start = Instant::now();
-        let wire = target.wire;
-        let spent = self.config.fail_after.is_some_and(|limit| number > limit);
-        let request = match wire.parse(body, target.model, target.stream) {
+        let request = match request {
             Ok(request) => request,
-            Err(error) => {
-                self.recorder.fault(Counted::Invalid);
-                return Ok(refused(
-                    wire,
-                    &Refusal::Invalid(format!("invalid request body: {error}")),
-                ));
-            }
+            Err(error) => return Ok(self.invalid(wire, format!("invalid request body: {error}"))),
         };
         let key = request.attempt_key();
-        self.recorder.asked(key);
-        if spent || !self.has_key(headers, uri) {
-            self.recorder.fault(Counted::Unauthorized);
-            return Ok(refused(wire, &Refusal::Unauthorized));
-        }
-        if let Some(refusal) = self.refusal(&request) {
-            return Ok(refused(wire, &refusal));
-        }
-        let attempt = self.recorder.attempt(key);
-        let fate =
-            Fate::of(&self.config, Dice::new(self.config.seed, key).with(u64::from(attempt)));
-        if fate.fault == Some(Fault::RateLimit) {
-            self.recorder.fault(Counted::RateLimited);
-            let wait = Duration::from_millis(self.config.retry_after_ms);
-            return Ok(refused(wire, &Refusal::RateLimited(wait)));
-        }
-        if fate.fault == Some(Fault::Stall) {
-            self.recorder.fault(Counted::Stalled);
-            let stall = Duration::from_millis(self.config.stall_ms);
-            self.clock.wait_until(Instant::now() + stall).await;
-        }
-        let broken = matches!(fate.fault, Some(Fault::Error | Fault::Drop | Fault::Malform));
-        let waited = if request.stream && !broken { Duration::ZERO } else { fate.latency };
-        self.clock.wait_until(start + waited).await;
-        self.outcome(&request, key, fate, in_flight)
-    }
-
-    /// What is wrong with a request, apart from chance.
-    fn refusal(&self, request: &Request<'_>) -> Option<Refusal> {
-        if request.model == MISSING_MODEL {
-            self.recorder.fault(Counted::Invalid);
-            return Some(Refusal::UnknownModel(request.model.to_string()));
-        }
-        if let Some(limit) = self.config.max_context_tokens {
-            let tokens = request.input_tokens();
-            if tokens > limit {
-                self.recorder.fault(Counted::ContextTooLong);
-                return Some(Refusal::ContextTooLong { tokens, limit });
-            }
-        }
-        let wait = self.limiter.as_ref()?.admit(Instant::now()).err()?;
-        self.recorder.fault(Counted::OverLimit);
-        Some(Refusal::RateLimited(wait))
-    }
-
-    fn outcome(
-        &self,
-        request: &Request<'_>,
-        key: PromptKey,
-        fate: Fate,
-        in_flight: InFlight,
-    ) -> Result<Reply, Dropped> {
-        let wire = request.wire;
-        match fate.fault {
-            Some(Fault::Error) => {
-                self.recorder.fault(Counted::Errors);
-                return Ok(refused(wire, &Refusal::Failed { overloaded: fate.variant & 1 == 1 }));
-            }
-            Some(Fault::Drop) => {
-                self.recorder.fault(Counted::Dropped);
-                return Err(Dropped);
-            }
-            Some(Fault::Malform) => {
-                self.recorder.fault(Counted::Malformed);
-                let (content_type, body) = wire.malformed(fate.variant);
-                return Ok(reply(body, content_type));
-            }
-            _ => {}
+        let asked = Asked {
+            model: &request.model,
+            key,
+            tokens: request.input_tokens(),
+            stream: request.stream,
+        };
+        let fate = match self.gate.pass(caller, &asked).await {
+            Ok(fate) => fate,
+            Err(turned) => return turned_away(wire, turned),
+        };
+        let recorder = &self.gate.recorder;
+        if fate.fault == Some(Fault::Malform) {
+            recorder.fault(Counted::Malformed);
+            let (content_type, body) = wire.malformed(fate.variant);
+            return Ok(reply(body, content_type));
         }
         let answer_key = request.answer_key();
-        let dice = Dice::new(self.config.seed, answer_key);
+        let dice = Dice::new(self.gate.config.seed, answer_key);
         let answers = (0..request.choices)
-            .map(|choice| answer(request, dice, choice, self.config.reply_words));
-        let completion = Completion { request, key: answer_key, answers: answers.collect(), dice };
-        let truncated = fate.fault == Some(Fault::Truncate);
-        if truncated {
-            self.recorder.fault(Counted::Truncated);
-        }
+            .map(|choice| answer(&request, dice, choice, self.gate.config.reply_words));
+        let completion =
+            Completion { request: &request, key: answer_key, answers: answers.collect(), dice };
         if request.stream {
+            let truncated = fate.fault == Some(Fault::Truncate);
+            if truncated {
+                recorder.fault(Counted::Truncated);
+            }
             return Ok(self.streamed(&completion, key, fate.latency, truncated, in_flight));
         }
-        let Ok(mut body) = wire.reply(&completion) else { return Err(Dropped) };
-        if truncated {
+        let Ok(body) = wire.reply(&completion) else { return Err(Dropped) };
+        Ok(self.whole(body, key, fate))
+    }
+
+    async fn embeddings(&self, body: &[u8], caller: &Caller<'_>) -> Result<Reply, Dropped> {
+        let wire = Wire::OpenAi;
+        let request = match embeddings::parse(body) {
+            Ok(request) => request,
+            Err(message) => return Ok(self.invalid(wire, message)),
+        };
+        let key = request.attempt_key();
+        let asked =
+            Asked { model: &request.model, key, tokens: request.longest_tokens(), stream: false };
+        let fate = match self.gate.pass(caller, &asked).await {
+            Ok(fate) => fate,
+            Err(turned) => return turned_away(wire, turned),
+        };
+        let seed = self.gate.config.seed;
+        if fate.fault == Some(Fault::Malform) {
+            self.gate.recorder.fault(Counted::Malformed);
+            // Half of them no JSON of this kind at all, half of them of the right shape and wrong.
+            if fate.variant & 1 == 0 {
+                let (content_type, body) = wire.malformed(fate.variant / 2);
+                return Ok(reply(body, content_type));
+            }
+            let wrong = request.wrong_reply(seed, fate.variant / 2);
+            return wrong.map(|body| reply(body, "application/json")).map_err(|_| Dropped);
+        }
+        let Ok(body) = request.reply(seed) else { return Err(Dropped) };
+        Ok(self.whole(body, key, fate))
+    }
+
+    /// A reply in one piece, or half of it.
+    fn whole(&self, mut body: Vec<u8>, key: PromptKey, fate: Fate) -> Reply {
+        if fate.fault == Some(Fault::Truncate) {
+            self.gate.recorder.fault(Counted::Truncated);
             body.truncate(body.len() / 2);
         } else {
-            self.recorder.success(key);
+            self.gate.recorder.success(key);
         }
-        Ok(reply(body, "application/json"))
+        reply(body, "application/json")
+    }
+
+    fn invalid(&self, wire: Wire, message: String) -> Reply {
+        self.gate.recorder.fault(Counted::Invalid);
+        refused(wire, &Refusal::Invalid(message))
     }
 
     fn streamed(
@@ -207,7 +181,7 @@ impl Service {
     ) -> Reply {
         let request = completion.request;
         let mut events = request.wire.events(completion);
-        let recorder = Arc::clone(&self.recorder);
+        let recorder = Arc::clone(&self.gate.recorder);
         if truncated {
             events.truncate(events.len() / 2 + 1);
             if let Some(last) = events.last_mut() {
@@ -228,19 +202,8 @@ impl Service {
         ))
     }
 
-    fn has_key(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        let Some(required) = &self.config.require_key else { return true };
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-        let parameters = uri.query().unwrap_or_default().split('&');
-        let parameter = parameters.filter_map(|pair| pair.strip_prefix("key=")).next();
-        [bearer, header("x-api-key"), header("x-goog-api-key"), parameter]
-            .contains(&Some(required.as_str()))
-    }
-
     fn models(&self, wire: Wire, headers: &HeaderMap, uri: &Uri) -> Reply {
-        if !self.has_key(headers, uri) {
+        if !self.gate.has_key(headers, uri) {
             return refused(wire, &Refusal::Unauthorized);
         }
         if wire == Wire::Gemini {
@@ -256,15 +219,13 @@ impl Service {
     }
 }
 
-/// Which wire format a path belongs to.
+/// What a path asks for.
 fn target(path: &str) -> Option<Target<'_>> {
+    let whole = |wire| Some(Target::Generation { wire, model: None, stream: false });
     match path {
-        "/v1/chat/completions" => {
-            return Some(Target { wire: Wire::OpenAi, model: None, stream: false });
-        }
-        "/v1/messages" => {
-            return Some(Target { wire: Wire::Anthropic, model: None, stream: false });
-        }
+        "/v1/chat/completions" => return whole(Wire::OpenAi),
+        "/v1/messages" => return whole(Wire::Anthropic),
+        "/v1/embeddings" => return Some(Target::Embeddings),
         _ => {}
     }
     let (model, method) = path.strip_prefix("/v1beta/models/")?.rsplit_once(':')?;
@@ -273,7 +234,14 @@ fn target(path: &str) -> Option<Target<'_>> {
         "streamGenerateContent" => true,
         _ => return None,
     };
-    Some(Target { wire: Wire::Gemini, model: Some(model), stream })
+    Some(Target::Generation { wire: Wire::Gemini, model: Some(model), stream })
+}
+
+fn turned_away(wire: Wire, turned: Turned) -> Result<Reply, Dropped> {
+    match turned {
+        Turned::Away(refusal) => Ok(refused(wire, &refusal)),
+        Turned::Dropped => Err(Dropped),
+    }
 }
 
 fn json_reply(status: StatusCode, body: &Value) -> Reply {

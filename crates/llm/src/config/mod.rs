@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 pub use limits::{Limits, LimitsOverride};
 pub use provider::Provider;
 
+use crate::error::LlmError;
 use crate::price::Price;
 use crate::request::Parameters;
 use crate::secret::Secret;
@@ -219,6 +220,18 @@ impl ModelConfig {
             return Some(variable);
         }
         self.provider.default_key_variable().filter(|_| self.uses_default_base_url())
+    }
+
+    /// The key, read from the environment; none where none is sent.
+    pub(crate) fn key(&self) -> Result<Option<Secret>, LlmError> {
+        let Some(variable) = self.key_variable() else { return Ok(None) };
+        match Secret::from_environment(variable) {
+            Some(key) => Ok(Some(key)),
+            None => Err(LlmError::MissingKey {
+                model: self.display_name(),
+                variable: variable.to_owned(),
+            }),
+        }
     }
 
     /// The environment variable that must be set and is not.

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fullbench_types::{ContentHash, Generation, Message, NanoDollars, UnitFailure, Usage};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::backoff::pause_after;
 use super::counters::Counters;
 use super::turn::{NoTurn, Turn};
 use super::{GatewayOptions, GenerateError, ModelSnapshot};
@@ -17,6 +16,7 @@ use crate::limits::{Breaker, BreakerState, Lane};
 use crate::model::{CallError, FailureClass, LanguageModel, Reply};
 use crate::price::{Price, cost, price_of};
 use crate::request::{GenerationRequest, Parameters};
+use crate::retry::{call_in_time, pause_before_retry};
 use crate::tokens::{estimate_messages, estimate_tokens, upper_estimate_messages};
 
 /// Output tokens reserved for an answer whose length is not limited.
@@ -202,11 +202,9 @@ impl ModelHandle {
                 Err(error) => error,
             };
             self.give_back(turn, &error, tokens);
-            let pause = pause_after(attempts, error.retry_after);
-            let is_last = attempts >= self.limits.attempts || Instant::now() + pause >= deadline;
-            if !error.class.is_retryable() || is_last {
+            let Some(pause) = pause_before_retry(&error, attempts, &self.limits, deadline) else {
                 return Err(self.failure(&error, attempts));
-            }
+            };
             tracing::debug!(model = %self.name, class = %error.class, attempts, ?pause, "call failed, trying again");
             self.counters.count_retry(error.class);
             last_error = Some(error);
@@ -221,15 +219,7 @@ impl ModelHandle {
         deadline: Instant,
     ) -> Result<Reply, CallError> {
         let _in_flight = self.counters.begin_call();
-        let until = deadline.min(Instant::now() + self.limits.timeout());
-        let allowed = until.saturating_duration_since(Instant::now());
-        match timeout_at(until, self.model.generate(request)).await {
-            Ok(result) => result,
-            Err(_) => {
-                let message = format!("no complete reply within {:.1} s", allowed.as_secs_f64());
-                Err(CallError::new(FailureClass::Timeout, message))
-            }
-        }
+        call_in_time(&self.limits, deadline, self.model.generate(request)).await
     }
 
     /// Books a success: cost, pace, places, breaker.
@@ -247,11 +237,7 @@ impl ModelHandle {
         let spent = generation.cost.unwrap_or_default();
         reservation.settle(spent);
         self.counters.count_answer(used.output_tokens, spent);
-        self.lane.pacer.correct(tokens, used.input_tokens + used.output_tokens);
-        if let Some(hold) = rate.hold() {
-            self.lane.pacer.hold(hold);
-        }
-        self.lane.concurrency.succeeded(&permit);
+        self.lane.succeeded(&permit, tokens, used.input_tokens + used.output_tokens, &rate);
         admission.succeeded();
         generation
     }
@@ -260,13 +246,7 @@ impl ModelHandle {
     fn give_back(&self, turn: Turn, error: &CallError, tokens: u64) {
         let Turn { permit, admission, reservation } = turn;
         drop(reservation);
-        self.lane.pacer.correct(tokens, 0);
-        if let Some(hold) = error.rate.hold() {
-            self.lane.pacer.hold(hold);
-        }
-        if error.class == FailureClass::RateLimit {
-            self.lane.concurrency.throttled(&permit);
-        }
+        self.lane.failed(&permit, tokens, error);
         admission.failed(error);
     }
 

@@ -1,6 +1,5 @@
 //! The way every call takes: cache, places, breaker, pace, budget, call, and again when it failed.
 
-mod backoff;
 mod counters;
 mod handle;
 mod turn;
@@ -20,10 +19,10 @@ use crate::budget::{Budget, BudgetExhausted};
 use crate::cache::{CacheMode, ResponseCache};
 use crate::config::{Limits, ModelConfig, Provider};
 use crate::error::LlmError;
-use crate::http::{Clients, HttpModel};
+use crate::http::Clients;
+use crate::http_model::HttpModel;
 use crate::limits::{Breaker, BreakerState, Lane};
 use crate::model::{FailureClass, LanguageModel};
-use crate::secret::Secret;
 
 /// What a gateway needs to know.
 pub struct GatewayOptions {
@@ -80,13 +79,10 @@ impl Gateway {
         if config.provider == Provider::Local {
             return Err(LlmError::Local { model: config.display_name() });
         }
-        let key = config.key_variable().and_then(Secret::from_environment);
-        if let (None, Some(variable)) = (&key, config.key_variable())
-            && self.options.cache_mode != CacheMode::Only
-        {
-            let variable = variable.to_owned();
-            return Err(LlmError::MissingKey { model: config.display_name(), variable });
-        }
+        let key = match config.key() {
+            Err(LlmError::MissingKey { .. }) if self.options.cache_mode == CacheMode::Only => None,
+            key => key?,
+        };
         let client = self.clients.client(config.effective_base_url())?;
         let model = HttpModel::new(config, key, client)?;
         self.custom_model(config, limits, Arc::new(model))

@@ -2,12 +2,15 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fullbench_llm::{
     Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
 };
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_types::{DEFAULT_ORGANIZATION, Message, NanoDollars, Role};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// The three wire formats.
@@ -50,4 +53,28 @@ pub fn one_short_attempt() -> Limits {
 
 pub fn user(text: &str) -> Vec<Message> {
     vec![Message::new(Role::User, text)]
+}
+
+/// Answers every connection with the same bytes, and then leaves it open.
+pub async fn server(reply: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let reply = reply.clone();
+            tokio::spawn(async move {
+                let mut request = vec![0; 16 * 1024];
+                let _ = stream.read(&mut request).await;
+                let _ = stream.write_all(reply.as_bytes()).await;
+                tokio::time::sleep(Duration::from_secs(60)).await;
+            });
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+/// A reply in HTTP, byte for byte.
+pub fn reply(status: &str, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len())
 }

@@ -1,4 +1,5 @@
 //! A tiny HTTP client: one request on one connection, the raw reply.
+#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

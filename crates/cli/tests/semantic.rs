@@ -6,8 +6,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use fullbench_simllm::SimulatorConfig;
 use serde_json::{Value, json};
-use support::{Folder, Said, said};
+use support::{Folder, Said, said, simulator};
 
 const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../embed/tests/fixtures/tiny-roberta");
 
@@ -254,4 +255,19 @@ fn data_that_cannot_be_compared_is_refused() {
         assert!(said.stderr.starts_with(message), "{arguments}: {}", said.stderr);
         assert!(said.stdout.is_empty());
     }
+}
+
+#[test]
+fn embeddings_of_a_provider_score_as_well() {
+    let provider = simulator(SimulatorConfig { rate_limit: 0.2, ..SimulatorConfig::default() });
+    let folder = evaluation();
+    folder.file(
+        "fullbench.yaml",
+        format!("dataset: cases.jsonl\nmodels: [recorded]\nscorers:\n  - {{ type: semantic_similarity, model: \"openai:sim-embed\", base_url: \"{}/v1\", dimensions: 64, threshold: 0.9 }}\n", provider.url()),
+    );
+    let said = folder.run(&["run", "--output", "json", "--quiet"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let score = &said.json()["models"][0]["scores"][0];
+    assert_eq!((&score["passed"], &score["failed"]), (&json!(1), &json!(1)));
+    assert!(said.stdout.contains("|dimensions:64|model:openai:sim-embed|"), "{}", said.stdout);
 }

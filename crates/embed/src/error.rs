@@ -19,6 +19,15 @@ pub enum EmbedError {
         /// The model.
         name: &'static str,
     },
+    /// Settings of a provider were given for a model that runs here.
+    #[error("`{model}` runs on this machine and is not called at a provider")]
+    NotOfAProvider {
+        /// The model.
+        model: String,
+    },
+    /// A provider cannot be called: its settings are wrong or its key is missing.
+    #[error(transparent)]
+    Uncallable(#[from] fullbench_llm::LlmError),
     /// A file of the model is missing or broken.
     #[error("{} cannot be read: {reason}", path.display())]
     Unreadable {
@@ -72,12 +81,14 @@ impl EmbedError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownModel { known, .. } => Some(format!(
-                "name one of {}, or the path of a folder with config.json, model.safetensors and tokenizer.json",
+                "name one of {}, the path of a folder with config.json, model.safetensors and tokenizer.json, or a provider's model such as openai:text-embedding-3-small",
                 known.join(", ")
             )),
             Self::NotInstalled { name } => {
                 Some(format!("fetch them with `fullbench weights pull {name}`"))
             }
+            Self::NotOfAProvider { model } => Some(format!("write the model as `openai:{model}`")),
+            Self::Uncallable(error) => error.hint(),
             _ => None,
         }
     }

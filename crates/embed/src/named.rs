@@ -1,12 +1,13 @@
-//! Models by name or path: found on this machine, and loaded once for the whole process.
+//! Models by name, path or provider: found or reached from this machine, and made ready once for the whole process.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use fullbench_llm::{EmbeddingConfig, Provider};
 use fullbench_weights::{Kind, WeightsFolder, catalog, find};
 
-use crate::{BertScore, BertScoreOptions, EmbedError, Embedder, SentenceModel};
+use crate::{BertScore, BertScoreOptions, EmbedError, Embedder, ProviderEmbedder, SentenceModel};
 
 /// The model that is used unless another is named.
 pub const DEFAULT_MODEL: &str = "all-minilm-l6-v2";
@@ -14,15 +15,52 @@ pub const DEFAULT_MODEL: &str = "all-minilm-l6-v2";
 /// Models of one kind that are loaded, by what they were loaded from.
 type Loaded<T> = LazyLock<Mutex<HashMap<String, Arc<T>>>>;
 
-/// What makes the embeddings of a model: one named by the catalog of weights, or in a folder.
-///
-/// # Errors
-/// When there is no such model, its weights are not here, or they cannot be read.
-pub fn embedder(model: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
-    static LOADED: Loaded<SentenceModel> = LazyLock::new(Mutex::default);
-    let folder = model_folder(model)?;
-    let load = || SentenceModel::load(&shown(model, &folder), &folder);
-    Ok(Arc::new(loaded_once(&LOADED, folder.display().to_string(), load)?))
+/// A model of embeddings as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// A name of the catalog of weights, the path of a folder, or a provider's model: `openai:text-embedding-3-small`.
+    pub model: String,
+    /// Where the provider is served, when not at its usual address.
+    pub base_url: Option<String>,
+    /// Name of the environment variable with the provider's key, when not the usual one.
+    pub api_key_env: Option<String>,
+    /// Values of the provider's vectors, when not the usual number.
+    pub dimensions: Option<u32>,
+}
+
+impl ModelChoice {
+    /// A model by its name alone.
+    #[must_use]
+    pub fn named(model: &str) -> Self {
+        Self { model: model.to_owned(), base_url: None, api_key_env: None, dimensions: None }
+    }
+
+    /// What makes the embeddings, ready to be used.
+    ///
+    /// # Errors
+    /// When there is no such model, its weights are not here or cannot be read, or the provider cannot be called.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
+        static LOADED: Loaded<SentenceModel> = LazyLock::new(Mutex::default);
+        static PROVIDERS: Loaded<ProviderEmbedder> = LazyLock::new(Mutex::default);
+        let Self { model, base_url, api_key_env, dimensions } = self;
+        if let Some((provider, name)) = provider_of(model) {
+            let config = EmbeddingConfig {
+                base_url: base_url.clone(),
+                api_key_env: api_key_env.clone(),
+                dimensions: *dimensions,
+                ..EmbeddingConfig::new(provider, name)
+            };
+            let ready = || Ok(ProviderEmbedder::new(&config)?);
+            let embedder = loaded_once(&PROVIDERS, format!("{self:?}"), ready)?;
+            return Ok(embedder);
+        }
+        if base_url.is_some() || api_key_env.is_some() || dimensions.is_some() {
+            return Err(EmbedError::NotOfAProvider { model: model.clone() });
+        }
+        let folder = model_folder(model)?;
+        let load = || SentenceModel::load(&shown(model, &folder), &folder);
+        Ok(Arc::new(loaded_once(&LOADED, folder.display().to_string(), load)?))
+    }
 }
 
 /// BERTScore by a model: one named by the catalog of weights, or in a folder.
@@ -39,7 +77,14 @@ pub fn bert_score(model: &str, options: &BertScoreOptions) -> Result<Arc<BertSco
 /// Whether a model is named by its folder rather than by the name of installed weights.
 #[must_use]
 pub fn is_path(model: &str) -> bool {
-    model.contains('/') || model.contains(std::path::MAIN_SEPARATOR) || model.starts_with('.')
+    let separated = model.contains('/') || model.contains(std::path::MAIN_SEPARATOR);
+    provider_of(model).is_none() && (separated || model.starts_with('.'))
+}
+
+/// The provider before the colon, and its model.
+fn provider_of(model: &str) -> Option<(Provider, &str)> {
+    let (word, name) = model.split_once(':')?;
+    Some((word.parse().ok()?, name))
 }
 
 fn model_folder(model: &str) -> Result<PathBuf, EmbedError> {
@@ -90,11 +135,28 @@ mod tests {
         assert!(first.signature().starts_with("tiny-roberta_L3_"));
         let other = BertScoreOptions { layer: Some(1), ..options };
         assert!(!Arc::ptr_eq(&first, &bert_score(folder, &other).unwrap()));
+        let embedder = |model: &str| ModelChoice::named(model).embedder();
         assert!(embedder(folder).unwrap().signature().starts_with("model:tiny-roberta|"));
 
         let error = embedder("smollm2-135m-instruct").err().unwrap();
         assert_eq!(error.to_string(), "there is no model of embeddings `smollm2-135m-instruct`");
         assert!(error.hint().unwrap().contains("all-minilm-l6-v2"));
         assert!(matches!(embedder("./nowhere").err(), Some(EmbedError::Unreadable { .. })));
+    }
+    #[test]
+    fn a_provider_is_named_before_the_colon() {
+        let choice = |model: &str, base_url: Option<&str>| ModelChoice {
+            base_url: base_url.map(str::to_owned),
+            ..ModelChoice::named(model)
+        };
+        let local = choice("openai:BAAI/bge-small", Some("http://127.0.0.1:9/v1"));
+        assert!(!is_path(&local.model));
+        let signature = local.embedder().unwrap().signature();
+        assert!(signature.starts_with("provider:openai|model:BAAI/bge-small|"), "{signature}");
+        let error = choice("anthropic:claude", None).embedder().err().unwrap();
+        assert!(error.hint().is_some(), "{error}");
+        let error = choice("all-minilm-l6-v2", Some("http://127.0.0.1:9/v1")).embedder().err();
+        let hint = error.unwrap().hint().unwrap();
+        assert_eq!(hint, "write the model as `openai:all-minilm-l6-v2`");
     }
 }

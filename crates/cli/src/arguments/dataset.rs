@@ -47,7 +47,8 @@ pub(crate) struct DedupeArguments {
     #[arg(long, default_value_t = 0.95, value_name = "COSINE", value_parser = threshold)]
     pub(crate) threshold: f64,
 
-    /// The model of sentence embeddings: weights that `fullbench weights list` shows, or a folder
+    /// The model of sentence embeddings: weights that `fullbench weights list` shows, a folder, or a provider's model such
+    /// as openai:text-embedding-3-small
     #[arg(long, default_value = fullbench_embed::DEFAULT_MODEL, value_name = "NAME")]
     pub(crate) model: String,
 

@@ -137,8 +137,8 @@ pub(crate) struct MetricOptions {
     #[serde(skip_serializing_if = "is_false")]
     stemmer: bool,
 
-    /// semantic_similarity, bert_score: weights that `fullbench weights list` shows, or a folder [default:
-    /// all-minilm-l6-v2]
+    /// semantic_similarity, bert_score: weights that `fullbench weights list` shows, or a folder; semantic_similarity also
+    /// a provider's model such as openai:text-embedding-3-small [default: all-minilm-l6-v2]
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,

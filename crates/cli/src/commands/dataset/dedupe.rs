@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fullbench_embed::{Embedder, embedder};
+use fullbench_embed::{Embedder, ModelChoice};
 use fullbench_engine::{DistinctTexts, read_texts};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -23,7 +23,7 @@ pub(super) async fn run(arguments: &DedupeArguments) -> Result<Exit, CliError> {
         Some(path) => Some(read_texts(path, other_field)?),
         None => None,
     };
-    let embedder = embedder(&arguments.model)?;
+    let embedder = ModelChoice::named(&arguments.model).embedder()?;
     let distinct = DistinctTexts::of(&cases);
     let embedded = Embedded::of(embedder.as_ref(), &distinct, &arguments.file).await?;
     let mut truncated = embedded.truncated;

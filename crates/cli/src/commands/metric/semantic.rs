@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fullbench_embed::{
-    BertScore, BertScoreOptions, DEFAULT_MODEL, EmbedError, Embedder, bert_score, cosine, embedder,
+    BertScore, BertScoreOptions, DEFAULT_MODEL, EmbedError, Embedder, ModelChoice, bert_score,
+    cosine,
 };
 use fullbench_text::corpus::Segment;
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ pub(super) struct SemanticScores {
 
 impl Semantic {
     pub(super) fn similarity(choice: &SimilarityChoice) -> Result<Self, CliError> {
-        Ok(Self::Similarity(embedder(&choice.model)?))
+        Ok(Self::Similarity(ModelChoice::named(&choice.model).embedder()?))
     }
 
     pub(super) fn bert_score(choice: BertScoreChoice) -> Result<Self, CliError> {

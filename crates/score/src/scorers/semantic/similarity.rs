@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use fullbench_embed::{DEFAULT_MODEL, Embedding, cosine, embedder};
+use fullbench_embed::{DEFAULT_MODEL, Embedding, ModelChoice, cosine};
 use fullbench_types::Score;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,14 @@ use crate::scorers::{BatchScorer, Parameters};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SemanticSimilarity {
-    /// The model of sentence embeddings: a name that `fullbench weights list` shows, or the path of a folder.
+    /// The model of sentence embeddings: a name that `fullbench weights list` shows, the path of a folder, or a provider's model, such as `openai:text-embedding-3-small`.
     model: String,
+    /// Where the provider is served, when not at its usual address: any server with `/embeddings` in OpenAI's format.
+    base_url: Option<String>,
+    /// Name of the environment variable with the provider's key. With a `base_url` no key is sent unless this is given.
+    api_key_env: Option<String>,
+    /// Values of the provider's vectors, for models that can shorten them.
+    dimensions: Option<u32>,
     /// Passed when the value, (cosine + 1) / 2, is at least this much.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
@@ -27,7 +33,13 @@ pub(crate) struct SemanticSimilarity {
 
 impl Default for SemanticSimilarity {
     fn default() -> Self {
-        Self { model: DEFAULT_MODEL.to_owned(), threshold: None }
+        Self {
+            model: DEFAULT_MODEL.to_owned(),
+            base_url: None,
+            api_key_env: None,
+            dimensions: None,
+            threshold: None,
+        }
     }
 }
 
@@ -55,7 +67,7 @@ impl BatchScorer for SemanticSimilarity {
     }
 
     fn ready(&self) -> Result<(), ScorerConfigError> {
-        embedder(&self.model).map(|_| ()).map_err(|error| model_problem(&error))
+        self.choice().embedder().map(|_| ()).map_err(|error| model_problem(&error))
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
@@ -68,7 +80,7 @@ impl BatchScorer for SemanticSimilarity {
                 Some((output, references.into_iter().map(|text| texts.place(text)).collect()))
             })
             .collect();
-        let embedded = match embedder(&self.model) {
+        let embedded = match self.choice().embedder() {
             Ok(embedder) => embedder.embed(&texts.distinct).await,
             Err(error) => Err(error),
         };
@@ -82,6 +94,15 @@ impl BatchScorer for SemanticSimilarity {
 }
 
 impl SemanticSimilarity {
+    fn choice(&self) -> ModelChoice {
+        ModelChoice {
+            model: self.model.clone(),
+            base_url: self.base_url.clone(),
+            api_key_env: self.api_key_env.clone(),
+            dimensions: self.dimensions,
+        }
+    }
+
     /// The score of an output and its references, given by their places among the embeddings.
     fn score_of(&self, places: Option<(usize, Vec<usize>)>, embeddings: &[Embedding]) -> Score {
         let Some((output, references)) = places else { return missing_reference() };

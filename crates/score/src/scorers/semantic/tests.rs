@@ -1,7 +1,7 @@
 //! Both scorers on a tiny model with made-up weights: what is scored, what is not, and what is refused.
 #![allow(clippy::unwrap_used)]
 
-use fullbench_embed::{BertScoreOptions, bert_score, cosine, embedder};
+use fullbench_embed::{BertScoreOptions, ModelChoice, bert_score, cosine};
 use fullbench_types::{Generation, Outcome, Score, TestCase, UnscoredReason};
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ async fn the_best_cosine_counts_and_a_missing_reference_stays_missing() {
     assert_eq!(scored[0].outcome, Outcome::Passed);
 
     let texts = ["the cat".to_owned(), "a dog".to_owned()];
-    let vectors = embedder(TINY).unwrap().embed(&texts).await.unwrap();
+    let vectors = ModelChoice::named(TINY).embedder().unwrap().embed(&texts).await.unwrap();
     let expected = cosine(&vectors[0].vector, &vectors[1].vector);
     assert!((scored[1].raw.unwrap() - expected).abs() < 1e-6);
     assert!((scored[1].value.unwrap() - (expected + 1.0) / 2.0).abs() < 1e-6);

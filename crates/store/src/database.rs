@@ -114,7 +114,7 @@ pub(crate) async fn connect(
         .synchronous(synchronous)
         .busy_timeout(BUSY_TIMEOUT)
         .pragma("wal_autocheckpoint", "16000")
-        .pragma("cache_size", "-16000")
+        .pragma("cache_size", "-8000")
         .row_buffer_size(ROW_BUFFER)
         .disable_statement_logging();
     let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await;

@@ -21,6 +21,7 @@ test: ## Install what the tests need, and run them all
 check: ## Formatting, lints, docs, generated reference pages
 	cargo fmt --all --check
 	$(TOOLS) cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --exclude fullbench-local --no-default-features --locked -- -D warnings
 	$(TOOLS) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	$(TOOLS) cargo run --locked -q -p fullbench-cli -- reference --check
 

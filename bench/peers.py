@@ -21,7 +21,7 @@ from harness import Bench, Failed, Measurement, Skipped, Timed
 INSPECT_VERSION = "0.3.285"
 INSPECT_CLIENT_VERSION = "3.49.0"
 PROMPTFOO_VERSION = "0.121.20"
-UNITS = 1_000
+UNITS = 5_000
 
 NO_CALLS_HOME = {
     "PROMPTFOO_DISABLE_TELEMETRY": "1",

@@ -13,13 +13,13 @@ pub(crate) use self::distance::CosineDistance;
 use crate::EmbedError;
 
 /// Neighbours each vector is linked with.
-const LINKS: usize = 24;
+const LINKS: usize = 16;
 /// Layers of the graph, more than are ever filled.
 const LAYERS: usize = 16;
 /// Candidates looked at for the links of a new vector.
-const BUILD_EFFORT: usize = 200;
+const BUILD_EFFORT: usize = 100;
 /// Candidates looked at for the neighbours of a vector, at least.
-const SEARCH_EFFORT: usize = 200;
+const SEARCH_EFFORT: usize = 128;
 
 /// Vectors with ids, ready to be searched.
 pub struct SimilarityIndex {

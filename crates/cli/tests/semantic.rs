@@ -214,7 +214,7 @@ fn copies_are_found_in_every_format_and_fail_a_check() {
     let said = dedupe(&["--output", "csv"]);
     assert_eq!(
         said.stdout,
-        "group,id,line,cosine,exact,text\n1,c0,1,1,true,the cat\n1,c2,3,1,true,the  cat\n"
+        "group,id,line,cosine,exact,redundant,truncated,text\n1,c0,1,1,true,false,false,the cat\n1,c2,3,1,true,true,false,the  cat\n"
     );
     assert_eq!(said.code, Some(0));
     let said = dedupe(&["--check"]);
@@ -235,7 +235,7 @@ fn data_that_cannot_be_compared_is_refused() {
     folder.file("empty.jsonl", "");
     folder.file("cases.xlsx", "PK");
     for (arguments, message) in [
-        ("nowhere.jsonl", "error: nowhere.jsonl: there is no such file\n"),
+        ("nowhere.jsonl", "error: nowhere.jsonl: "),
         (
             "odd.jsonl",
             "error: odd.jsonl:1: `input`: the case has no `input`\n  hint: name the field with --field; ",
@@ -270,4 +270,32 @@ fn embeddings_of_a_provider_score_as_well() {
     let score = &said.json()["models"][0]["scores"][0];
     assert_eq!((&score["passed"], &score["failed"]), (&json!(1), &json!(1)));
     assert!(said.stdout.contains("|dimensions:64|model:openai:sim-embed|"), "{}", said.stdout);
+}
+
+#[test]
+fn what_a_provider_failed_to_embed_is_scored_when_the_run_goes_on() {
+    let provider =
+        simulator(SimulatorConfig { require_key: Some("right".into()), ..Default::default() });
+    let folder = evaluation();
+    folder.file(
+        "fullbench.yaml",
+        format!("dataset: cases.jsonl\nmodels: [recorded]\nscorers:\n  - json_valid\n  - {{ type: semantic_similarity, model: \"openai:sim-embed\", base_url: \"{}/v1\", api_key_env: SIM_KEY }}\n", provider.url()),
+    );
+    let with_key = |key: &str, verb: &str| {
+        let mut command = folder.command(&[verb, "--output", "json", "--quiet"]);
+        said(command.env("SIM_KEY", key).output().unwrap())
+    };
+    let said = with_key("wrong", "run");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.stderr.contains("2 answers lack a score ("), "{}", said.stderr);
+    assert!(!said.stderr.contains("wrong"));
+    let unscored = |said: &Said| said.json()["models"][0]["scores"][1]["unscored"].clone();
+    assert_eq!(unscored(&said), json!({"missing_reference": 1, "provider_error": 2}));
+
+    let said = with_key("right", "resume");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(unscored(&said), json!({"missing_reference": 1}));
+    let scores = &said.json()["models"][0]["scores"];
+    assert_eq!((&scores[0]["failed"], &scores[1]["count"]), (&json!(3), &json!(2)));
+    assert_eq!(said.json()["models"][0]["answered"], 3);
 }

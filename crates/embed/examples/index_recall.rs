@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use fullbench_embed::{SimilarityIndex, neighbours};
+use fullbench_embed::{SimilarityIndex, visit_neighbours};
 use serde_json::json;
 
 const DIMENSIONS: usize = 384;
@@ -61,13 +61,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let query_seconds = start.elapsed().as_secs_f64();
 
     // Few enough pairs at a time that every one is looked at.
+    let all: Vec<&[f32]> = vectors.iter().map(Vec::as_slice).collect();
     let mut hits = 0;
     for (queries, found) in queries.chunks(1_000).zip(found.chunks(1_000)) {
-        let exact = neighbours(queries, Some(&vectors), -1.0, NEAREST)?;
-        for (exact, found) in exact.iter().zip(found) {
-            let is_found = |place: usize| found.iter().any(|(id, _)| *id == place.to_string());
-            hits += exact.iter().filter(|neighbour| is_found(neighbour.place)).count();
-        }
+        let queries: Vec<&[f32]> = queries.iter().map(Vec::as_slice).collect();
+        visit_neighbours(&queries, Some(&all), -1.0, |query, exact| {
+            let is_found =
+                |place: usize| found[query].iter().any(|(id, _)| *id == place.to_string());
+            hits += exact.iter().take(NEAREST).filter(|near| is_found(near.place)).count();
+        })?;
     }
     let report = json!({
         "recall": hits as f64 / (queries.len() * NEAREST) as f64,

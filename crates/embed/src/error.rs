@@ -13,6 +13,12 @@ pub enum EmbedError {
         /// The names that are known.
         known: Vec<&'static str>,
     },
+    /// Something is wanted of a provider's model that only one on this machine can do.
+    #[error("`{model}` is a provider's model: it gives no values of single words")]
+    OfAProvider {
+        /// The model.
+        model: String,
+    },
     /// The weights of a known model have not been fetched.
     #[error("the weights of {name} are not on this machine")]
     NotInstalled {
@@ -64,6 +70,9 @@ pub enum EmbedError {
     /// An option makes no sense for the model.
     #[error("{0}")]
     BadOption(String),
+    /// The provider refuses a text: asked again, it would refuse it again.
+    #[error("the provider of embeddings refuses a text: {0}")]
+    Refused(String),
     /// The provider of embeddings failed.
     #[error("the provider of embeddings failed: {0}")]
     Provider(String),
@@ -80,10 +89,17 @@ impl EmbedError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::UnknownModel { name, .. } if std::path::Path::new(name).is_dir() => {
+                Some(format!("write `./{name}` for the folder"))
+            }
             Self::UnknownModel { known, .. } => Some(format!(
-                "name one of {}, the path of a folder with config.json, model.safetensors and tokenizer.json, or a provider's model such as openai:text-embedding-3-small",
+                "name one of {}, or the path of a folder with config.json, model.safetensors and tokenizer.json",
                 known.join(", ")
             )),
+            Self::OfAProvider { .. } => Some(
+                "name weights that `fullbench weights list` shows, or the path of a folder"
+                    .to_owned(),
+            ),
             Self::NotInstalled { name } => {
                 Some(format!("fetch them with `fullbench weights pull {name}`"))
             }

@@ -23,6 +23,6 @@ pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
 pub use index::SimilarityIndex;
 pub use named::{DEFAULT_MODEL, ModelChoice, bert_score, is_path};
-pub use near::{Neighbour, neighbours};
+pub use near::{Neighbour, visit_neighbours};
 pub use provider::ProviderEmbedder;
 pub use sentence::SentenceModel;

@@ -69,6 +69,9 @@ impl ModelChoice {
 /// When there is no such model, its weights are not here, they cannot be read, or an option does not fit them.
 pub fn bert_score(model: &str, options: &BertScoreOptions) -> Result<Arc<BertScore>, EmbedError> {
     static LOADED: Loaded<BertScore> = LazyLock::new(Mutex::default);
+    if provider_of(model).is_some() {
+        return Err(EmbedError::OfAProvider { model: model.to_owned() });
+    }
     let folder = model_folder(model)?;
     let load = || BertScore::load(&shown(model, &folder), &folder, options);
     loaded_once(&LOADED, format!("{} {options:?}", folder.display()), load)
@@ -102,6 +105,7 @@ fn model_folder(model: &str) -> Result<PathBuf, EmbedError> {
 
 /// What a model is called in signatures: its name, or the name of its folder.
 fn shown(model: &str, folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let last = folder.file_name().filter(|_| is_path(model));
     last.map_or_else(|| model.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use async_trait::async_trait;
-use fullbench_llm::{EmbeddingClient, EmbeddingConfig, EmbeddingError, LlmError};
+use fullbench_llm::{EmbeddingClient, EmbeddingConfig, EmbeddingError, FailureClass, LlmError};
 
 use crate::{EmbedError, Embedder, Embedding};
 
@@ -55,8 +55,14 @@ impl Embedder for ProviderEmbedder {
 fn failure(error: EmbeddingError) -> EmbedError {
     let attempts = (error.attempts > 1).then(|| format!("after {} attempts", error.attempts));
     let remarks: Vec<String> = attempts.into_iter().chain(error.hint).collect();
-    if remarks.is_empty() {
-        return EmbedError::Provider(error.message);
+    let message = match remarks.is_empty() {
+        true => error.message,
+        false => format!("{} ({})", error.message, remarks.join("; ")),
+    };
+    match error.class {
+        FailureClass::BadRequest | FailureClass::ContextTooLong | FailureClass::ContentFilter => {
+            EmbedError::Refused(message)
+        }
+        _ => EmbedError::Provider(message),
     }
-    EmbedError::Provider(format!("{} ({})", error.message, remarks.join("; ")))
 }

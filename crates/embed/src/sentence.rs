@@ -1,11 +1,14 @@
 //! Sentence embeddings as the sentence-transformers library makes them (Reimers and Gurevych 2019; version 6, which no
 //! longer takes away space at the ends of a text).
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::encoder::{Encoder, EncoderConfig};
 use crate::files::read_json_if_any;
@@ -32,6 +35,10 @@ pub struct SentenceModel {
     pooling: Pooling,
     normalizes: bool,
     max_tokens: usize,
+    /// Small letters for all, before anything else.
+    lowers: bool,
+    /// Set before every text.
+    prompt: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,17 +48,20 @@ struct Module {
     kind: String,
 }
 
+/// Of `sentence_bert_config.json`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct PoolingFile {
-    pooling_mode_cls_token: bool,
-    pooling_mode_mean_tokens: bool,
-    pooling_mode_max_tokens: bool,
-}
-
-#[derive(Debug, Deserialize)]
 struct SentenceFile {
     max_seq_length: Option<usize>,
+    do_lower_case: bool,
+}
+
+/// Of `config_sentence_transformers.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct PromptFile {
+    prompts: Option<HashMap<String, String>>,
+    default_prompt_name: Option<String>,
 }
 
 impl SentenceModel {
@@ -62,7 +72,9 @@ impl SentenceModel {
     /// Names the file that is missing, broken or of a kind not known here.
     pub fn load(name: &str, folder: &Path) -> Result<Self, EmbedError> {
         let encoder = Encoder::load(folder)?;
-        let max_tokens = max_tokens(folder, encoder.config())?;
+        let settings: SentenceFile =
+            read_json_if_any(&folder.join("sentence_bert_config.json"))?.unwrap_or_default();
+        let max_tokens = max_tokens(folder, encoder.config(), settings.max_seq_length)?;
         let modules: Vec<Module> =
             read_json_if_any(&folder.join("modules.json"))?.unwrap_or_default();
         for module in &modules {
@@ -82,6 +94,8 @@ impl SentenceModel {
             tokenizer: TextTokenizer::load(folder, max_tokens)?,
             pooling: Pooling::read(&folder.join(pooling_folder).join("config.json"))?,
             normalizes: modules.iter().any(|module| is(&module, ".Normalize")),
+            lowers: settings.do_lower_case,
+            prompt: default_prompt(&folder.join("config_sentence_transformers.json"))?,
             encoder,
             max_tokens,
         })
@@ -98,7 +112,7 @@ impl SentenceModel {
         use rayon::prelude::*;
         let tokens = texts
             .par_iter()
-            .map(|text| self.tokenizer.tokens(text.as_ref()))
+            .map(|text| self.tokenizer.tokens(&self.prepared(text.as_ref())))
             .collect::<Result<Vec<_>, _>>()?;
         let vectors = batch::encode(&self.encoder, &tokens, |hidden| self.pooled(hidden))?;
         let embeddings = vectors.into_iter().zip(&tokens);
@@ -111,6 +125,15 @@ impl SentenceModel {
     #[must_use]
     pub fn dimensions(&self) -> usize {
         self.encoder.config().hidden_size
+    }
+
+    /// The text that is read: behind the model's own prompt, in small letters where the model wants them.
+    fn prepared<'text>(&self, text: &'text str) -> Cow<'text, str> {
+        let text = match self.prompt.is_empty() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(format!("{}{text}", self.prompt)),
+        };
+        if self.lowers { Cow::Owned(text.to_lowercase()) } else { text }
     }
 
     fn pooled(&self, hidden: &[f32]) -> Vec<f32> {
@@ -147,29 +170,44 @@ impl SentenceModel {
 }
 
 impl Pooling {
+    /// Reads what the library wrote: until version 5 a flag for each kind, since then a word.
     fn read(path: &Path) -> Result<Self, EmbedError> {
-        let Some(file) = read_json_if_any::<PoolingFile>(path)? else { return Ok(Self::Mean) };
-        match (
-            file.pooling_mode_mean_tokens,
-            file.pooling_mode_cls_token,
-            file.pooling_mode_max_tokens,
-        ) {
-            (true, false, false) => Ok(Self::Mean),
-            (false, true, false) => Ok(Self::First),
-            (false, false, true) => Ok(Self::Largest),
-            _ => Err(EmbedError::Unsupported {
-                path: path.to_owned(),
-                what: "pooling that is not the mean, the first token or the largest alone"
-                    .to_owned(),
-            }),
+        let file: Option<Map<String, Value>> = read_json_if_any(path)?;
+        let Some(file) = file else { return Ok(Self::Mean) };
+        let unsupported = |what: String| EmbedError::Unsupported { path: path.to_owned(), what };
+        if file.get("include_prompt") == Some(&Value::Bool(false)) {
+            return Err(unsupported("pooling without the prompt".to_owned()));
+        }
+        let flags = file.iter().filter(|(_, value)| **value == Value::Bool(true));
+        let mut kinds: Vec<&str> =
+            flags.filter_map(|(name, _)| name.strip_prefix("pooling_mode_")).collect();
+        kinds.extend(file.get("pooling_mode").and_then(Value::as_str));
+        match kinds.as_slice() {
+            ["mean_tokens" | "mean"] => Ok(Self::Mean),
+            ["cls_token" | "cls"] => Ok(Self::First),
+            ["max_tokens" | "max"] => Ok(Self::Largest),
+            others => Err(unsupported(format!("pooling by `{}`", others.join("` and `")))),
         }
     }
 }
 
+/// What the model wants before every text.
+fn default_prompt(path: &Path) -> Result<String, EmbedError> {
+    let PromptFile { prompts, default_prompt_name } = read_json_if_any(path)?.unwrap_or_default();
+    let Some(name) = default_prompt_name else { return Ok(String::new()) };
+    prompts.unwrap_or_default().remove(&name).ok_or_else(|| EmbedError::Unreadable {
+        path: path.to_owned(),
+        reason: format!("there is no prompt `{name}`"),
+    })
+}
+
 /// Most tokens the model reads: what sentence-transformers says, else the tokenizer, as far as there are positions.
-fn max_tokens(folder: &Path, config: &EncoderConfig) -> Result<usize, EmbedError> {
-    let file: Option<SentenceFile> = read_json_if_any(&folder.join("sentence_bert_config.json"))?;
-    let said = match file.and_then(|file| file.max_seq_length) {
+fn max_tokens(
+    folder: &Path,
+    config: &EncoderConfig,
+    said: Option<usize>,
+) -> Result<usize, EmbedError> {
+    let said = match said {
         Some(most) => Some(most),
         None => crate::tokens::max_tokens(folder)?,
     };

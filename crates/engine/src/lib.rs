@@ -14,7 +14,8 @@ mod run;
 mod spec;
 
 pub use dataset::{
-    CaseText, DistinctTexts, Duplicate, DuplicateGroup, Leak, import_dataset, read_texts,
+    CaseText, DistinctTexts, Duplicate, DuplicateGroup, Leak, LeakSource, import_dataset,
+    read_texts,
 };
 pub use error::{EngineError, InputProblem};
 pub use local::HAS_LOCAL_MODELS;

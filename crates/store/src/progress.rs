@@ -68,6 +68,32 @@ impl ScopedStore {
         rows.iter().map(|row| unit_key(row, model_index)).collect()
     }
 
+    /// Answered units of a lane that lack a score because the provider of a scorer failed, in order.
+    pub async fn missing_scores(
+        &self,
+        run: RunId,
+        model_index: u32,
+    ) -> Result<Vec<UnitKey>, StoreError> {
+        let sql = "SELECT DISTINCT case_index, repetition FROM scores WHERE run_id = $1 \
+             AND model_index = $2 AND organization_id = $3 AND reason = 'provider_error' \
+             ORDER BY case_index, repetition";
+        let values = vec![run.0.into(), (model_index as i32).into(), self.organization.0.into()];
+        let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
+        rows.iter().map(|row| unit_key(row, model_index)).collect()
+    }
+
+    /// What the provider of a scorer said when it failed, where one did.
+    pub async fn missing_score_reason(&self, run: RunId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT reasoning FROM scores WHERE run_id = $1 AND organization_id = $2 \
+             AND reason = 'provider_error' LIMIT 1";
+        let values = vec![run.0.into(), self.organization.0.into()];
+        let row = self.database.query_one_raw(self.statement(sql, values)).await?;
+        Ok(match row {
+            Some(row) => row.try_get_by_index(0)?,
+            None => None,
+        })
+    }
+
     /// Units of a lane that have a record, from a case on, in order.
     pub async fn recorded_units(
         &self,

@@ -65,6 +65,14 @@ const REPLACE_FAILURES: &str = "ON CONFLICT (run_id, case_index, model_index, re
     reported_model = excluded.reported_model, details = excluded.details, raw = excluded.raw, \
     recorded_at = excluded.recorded_at WHERE generations.status <> 'answered'";
 
+/// A score never changes, but for one that is missing because the provider of its scorer failed.
+const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_index, repetition, scorer, \
+    revision) DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason, \
+    raw = excluded.raw, value = excluded.value, reasoning = excluded.reasoning, \
+    evidence = excluded.evidence, confidence = excluded.confidence, \
+    cost_nanodollars = excluded.cost_nanodollars, cached = excluded.cached, \
+    recorded_at = excluded.recorded_at WHERE scores.reason = 'provider_error'";
+
 const UPSERT_LANE: &str = "INSERT INTO run_progress (run_id, model_index, organization_id, \
     watermark, answered, failed, spent_nanodollars) VALUES ($1, $2, $3, $4, $5, $6, $7) \
     ON CONFLICT (run_id, model_index) DO UPDATE SET watermark = excluded.watermark, \
@@ -102,7 +110,7 @@ impl RunRecorder {
         let insert = InsertMany {
             table: "scores",
             columns: SCORE_COLUMNS,
-            conflict: "ON CONFLICT DO NOTHING",
+            conflict: REPLACE_MISSING_SCORES,
         };
         insert
             .run(&self.store, &transaction, scores, |record, values| {

@@ -63,7 +63,7 @@ pub enum UnscoredReason {
     ScorerError,
     /// A person has not scored it yet.
     PendingHuman,
-    /// The unit has no answer: the provider refused or failed.
+    /// The unit has no answer because the provider refused or failed, or no score because that of the scorer did.
     ProviderError,
     /// The unit has no answer: none came within the deadline.
     Timeout,

@@ -19,7 +19,8 @@ pub(crate) enum DatasetCommand {
 /// Find cases that say nearly the same, inside a data set or between two
 ///
 /// Texts are compared by the cosine of their sentence embeddings, made on this machine. Within one data set the cases
-/// are shown in groups; with --against, those cases are shown that are nearly in the other data set as well, such as
+/// are shown in groups, in which one is linked to the next, and those that could go because an earlier case that stays says
+/// nearly the same; with --against, those cases are shown that are nearly in the other data set as well, such as
 /// test cases that a model may have been trained on. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,7 +36,7 @@ pub(crate) struct DedupeArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
 
-    /// The field whose texts are compared [default: input]
+    /// The field whose texts are compared; of a conversation the contents of its messages [default: input]
     #[arg(long)]
     pub(crate) field: Option<String>,
 
@@ -43,7 +44,7 @@ pub(crate) struct DedupeArguments {
     #[arg(long, value_name = "FIELD", requires = "against")]
     pub(crate) against_field: Option<String>,
 
-    /// Cases are near from this cosine on; 1 finds only the same meaning to the last digit
+    /// Cases are near from this cosine on
     #[arg(long, default_value_t = 0.95, value_name = "COSINE", value_parser = threshold)]
     pub(crate) threshold: f64,
 
@@ -51,6 +52,14 @@ pub(crate) struct DedupeArguments {
     /// as openai:text-embedding-3-small
     #[arg(long, default_value = fullbench_embed::DEFAULT_MODEL, value_name = "NAME")]
     pub(crate) model: String,
+
+    /// Where the provider is served, when not at its usual address
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// The environment variable with the provider's key, when not the usual one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) api_key_env: Option<String>,
 
     /// End with exit code 1 when any are found
     #[arg(long)]

@@ -11,7 +11,8 @@ use serde::Serialize;
 Examples:
   fullbench metric bleu --hyp output.txt --ref reference.txt
   fullbench metric chrf --word-order 2 --hyp a.txt --hyp b.txt --ref r1.txt --ref r2.txt
-  fullbench metric rouge_l --stemmer --hyp output.txt --ref reference.txt --level sentence --output csv")]
+  fullbench metric rouge_l --stemmer --hyp output.txt --ref reference.txt --level sentence --output csv
+  fullbench metric bert_score --hyp output.txt --ref reference.txt      after `fullbench weights pull all-minilm-l6-v2`")]
 pub(crate) struct MetricArguments {
     /// The metric
     #[arg(value_enum)]
@@ -142,6 +143,16 @@ pub(crate) struct MetricOptions {
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+
+    /// semantic_similarity: where the provider is served, when not at its usual address
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_url: Option<String>,
+
+    /// semantic_similarity: the environment variable with the provider's key, when not the usual one
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key_env: Option<String>,
 
     /// bert_score: the layer whose values are compared [default: the one tuned for the model, or the last]
     #[arg(long)]

@@ -69,7 +69,7 @@ pub(crate) async fn carry_out(
     if let Some(display) = display {
         display.end();
     }
-    let RunEnd { record, store, failed, open } = ended?;
+    let RunEnd { record, store, failed, unscored, open } = ended?;
     let report = summarize(&store, &record, reporting.by.as_deref()).await?;
     match output::print(&report, reporting.output, &store, &record).await {
         Err(error) if error.is_closed_pipe() => {}
@@ -90,14 +90,15 @@ pub(crate) async fn carry_out(
             "note: {failed} units have no answer; `fullbench resume {id}` tries them again"
         ));
     }
-    let exit = exit(&report, failed, open);
+    let exit = exit(&report, failed + unscored, open);
     match unwritten.filter(|_| exit == Exit::Fine) {
         Some(error) => Err(error),
         None => Ok(exit),
     }
 }
 
-/// 3 while units are open; else 1 when a gate fails; else 3 when units failed and no gate says how many may.
+/// 3 while units are open; else 1 when a gate fails; else 3 when units or their scoring failed and no gate says how many
+/// may.
 fn exit(report: &RunReport, failed: u64, open: u64) -> Exit {
     let failed_gates: Vec<_> = report.gates.iter().filter(|gate| !gate.passed).collect();
     for gate in &failed_gates {

@@ -69,7 +69,8 @@ impl Baseline {
         let unreadable = |reason: String| EmbedError::Unreadable { path: path.to_owned(), reason };
         let bytes = crate::files::read(path)?;
         let text = String::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
-        for (index, line) in text.lines().enumerate().skip(1) {
+        let has_header = text.lines().next().is_some_and(|line| line.starts_with("LAYER"));
+        for (index, line) in text.lines().enumerate().skip(usize::from(has_header)) {
             let fields: Vec<&str> = line.split([',', '\t']).map(str::trim).collect();
             if fields == [""] {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use csv::{ErrorKind, ReaderBuilder, StringRecord};
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Terminator};
 use serde_json::{Map, Value};
 
 use super::rows::{Row, RowSink};
@@ -15,11 +15,13 @@ pub(crate) fn read(
     columns: Option<&[String]>,
     sink: RowSink<'_>,
 ) -> Result<(), InputProblem> {
+    // A record ends with its line, also the last one, so that lines can be counted; `\r` before the end is taken away.
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
+        .terminator(Terminator::Any(b'\n'))
         .has_headers(columns.is_none())
         .flexible(true)
-        .from_reader(source);
+        .from_reader(source.chain(&b"\n"[..]));
     let header: Vec<String> = match columns {
         Some(columns) => columns.to_vec(),
         None => {
@@ -34,8 +36,13 @@ pub(crate) fn read(
     let mut record = StringRecord::new();
     let mut number = 0;
     while reader.read_record(&mut record).map_err(|error| describe(&error))? {
+        without_carriage_return(&mut record);
+        if record.len() == 1 && record.get(0) == Some("") {
+            continue;
+        }
         number += 1;
-        let line = record.position().map(csv::Position::line);
+        let inside: usize = record.iter().map(|field| field.matches('\n').count()).sum();
+        let line = Some(reader.position().line().saturating_sub(1 + inside as u64));
         if record.len() != header.len() {
             let (fields, columns) = (record.len(), header.len());
             let problem = InputProblem::new(format!(
@@ -52,6 +59,15 @@ pub(crate) fn read(
         sink(Row { line, number, fields })?;
     }
     Ok(())
+}
+
+fn without_carriage_return(record: &mut StringRecord) {
+    if record.as_slice().ends_with('\r') {
+        let last = record.len().saturating_sub(1);
+        let mut fields: Vec<String> = record.iter().map(str::to_owned).collect();
+        fields[last].pop();
+        *record = StringRecord::from(fields);
+    }
 }
 
 fn check_header(header: &[String]) -> Result<(), InputProblem> {
@@ -81,4 +97,32 @@ fn describe(error: &csv::Error) -> InputProblem {
         _ => InputProblem::new(format!("this is not valid CSV: {error}")),
     };
     InputProblem { line, ..problem }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn rows(text: &str) -> Vec<(Option<u64>, String, String)> {
+        let mut rows = Vec::new();
+        let mut take = |row: Row| {
+            let field = |name: &str| row.fields[name].as_str().unwrap().to_owned();
+            rows.push((row.line, field("a"), field("b")));
+            Ok(())
+        };
+        read(text.as_bytes(), b',', None, &mut take).unwrap();
+        rows
+    }
+
+    #[test]
+    fn lines_are_those_of_the_file_whatever_ends_them() {
+        let row = |line, a: &str, b: &str| (Some(line), a.to_owned(), b.to_owned());
+        for end in ["\n", "\r\n"] {
+            let text = ["a,b", "1,2", "", "\"x", "y\",\"4\"", "", "5,6"].join(end);
+            let expected = [row(2, "1", "2"), row(4, &format!("x{end}y"), "4"), row(7, "5", "6")];
+            assert_eq!(rows(&text), expected);
+            assert_eq!(rows(&format!("{text}{end}{end}")), expected);
+        }
+    }
 }

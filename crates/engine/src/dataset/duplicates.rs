@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fullbench_embed::{EmbedError, Neighbour, neighbours};
+use fullbench_embed::{EmbedError, Embedding, visit_neighbours};
 use serde::Serialize;
 
 use super::CaseText;
 
-/// Neighbours that are kept of each text: enough to hold a group together.
-const MOST_NEIGHBOURS: usize = 32;
 /// Cases of the other data set that are told of a leaked one.
 const MOST_SOURCES: usize = 3;
 
-/// Cases of one data set that say nearly the same.
+/// Cases of one data set that are linked by saying nearly the same. Some of them may be less alike, where others lie
+/// between them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DuplicateGroup {
     /// Its cases in the order of the file.
@@ -29,6 +28,10 @@ pub struct Duplicate {
     pub cosine: f64,
     /// Another case has the very same text, but for space.
     pub exact: bool,
+    /// An earlier case that stays says the same or nearly the same, as far as that can be told.
+    pub redundant: bool,
+    /// The text is longer than the model reads: only its beginning was compared.
+    pub truncated: bool,
 }
 
 /// A case that is nearly in another data set as well.
@@ -37,31 +40,46 @@ pub struct Leak {
     /// The case.
     #[serde(flatten)]
     pub case: CaseText,
-    /// The nearest cases of the other data set, nearest first.
-    pub sources: Vec<Duplicate>,
+    /// The nearest cases of the other data set: those with the very same text first, then nearest first.
+    pub sources: Vec<LeakSource>,
+}
+
+/// A case of the other data set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeakSource {
+    /// The case.
+    #[serde(flatten)]
+    pub case: CaseText,
+    /// The cosine; 1 for the same text.
+    pub cosine: f64,
+    /// Both have the very same text, but for space.
+    pub exact: bool,
+    /// One of the texts is longer than the model reads: only its beginning was compared.
+    pub truncated: bool,
 }
 
 /// Texts of a data set, each distinct one once, with the cases that have it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DistinctTexts<'cases> {
     texts: Vec<String>,
-    cases: Vec<Vec<&'cases CaseText>>,
+    places: HashMap<String, usize>,
+    /// The cases of each text with their places in the file.
+    cases: Vec<Vec<(usize, &'cases CaseText)>>,
 }
 
 impl<'cases> DistinctTexts<'cases> {
     /// Takes cases together whose texts are the same but for space.
     #[must_use]
     pub fn of(cases: &'cases [CaseText]) -> Self {
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut distinct = Self { texts: Vec::new(), cases: Vec::new() };
-        for case in cases {
+        let mut distinct = Self::default();
+        for (index, case) in cases.iter().enumerate() {
             let text = case.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let place = *places.entry(text).or_insert_with_key(|text| {
+            let place = *distinct.places.entry(text).or_insert_with_key(|text| {
                 distinct.texts.push(text.clone());
                 distinct.cases.push(Vec::new());
                 distinct.texts.len() - 1
             });
-            distinct.cases[place].push(case);
+            distinct.cases[place].push((index, case));
         }
         distinct
     }
@@ -72,38 +90,43 @@ impl<'cases> DistinctTexts<'cases> {
         &self.texts
     }
 
-    /// Groups of cases linked by a cosine of at least `threshold`, in the order of the file. A group may hold cases
-    /// that are less alike, where others lie between them.
+    /// Groups of cases linked by a cosine of at least `threshold`, in the order of the file.
     ///
     /// # Errors
     /// When the vectors do not fit together.
     pub fn groups(
         &self,
-        vectors: &[Vec<f32>],
+        embeddings: &[Embedding],
         threshold: f64,
     ) -> Result<Vec<DuplicateGroup>, EmbedError> {
-        let near = neighbours(vectors, None, threshold, MOST_NEIGHBOURS)?;
         let mut links = Links::new(self.texts.len());
-        for (place, found) in near.iter().enumerate() {
-            found.iter().for_each(|other| links.join(place, other.place));
-        }
-        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for place in 0..self.texts.len() {
-            members.entry(links.first_of(place)).or_default().push(place);
-        }
-        let groups = members.into_values().filter_map(|places| {
-            let count: usize = places.iter().map(|place| self.cases[*place].len()).sum();
-            let of_text = |place: &usize| {
-                let exact = self.cases[*place].len() > 1;
-                let nearest = near[*place].first().map_or(-1.0, |other| other.cosine);
-                let cosine = if exact { 1.0 } else { nearest };
-                self.cases[*place].iter().map(move |case| Duplicate {
+        let mut nearest = vec![-1.0; self.texts.len()];
+        let mut stays = vec![true; self.texts.len()];
+        visit_neighbours(&vectors(embeddings), None, threshold, |place, near| {
+            near.iter().for_each(|other| links.join(place, other.place));
+            nearest[place] = near.first().map_or(-1.0, |other| other.cosine);
+            let is_said = near.iter().any(|other| other.place < place && stays[other.place]);
+            // Of a text that was cut nobody knows how it goes on.
+            stays[place] = embeddings[place].truncated || !is_said;
+        })?;
+        let mut members: BTreeMap<usize, Vec<(usize, Duplicate)>> = BTreeMap::new();
+        for (place, cases) in self.cases.iter().enumerate() {
+            let exact = cases.len() > 1;
+            let group = members.entry(links.first_of(place)).or_default();
+            for (copy, (index, case)) in cases.iter().enumerate() {
+                let duplicate = Duplicate {
                     case: (*case).clone(),
-                    cosine,
+                    cosine: if exact { 1.0 } else { nearest[place] },
                     exact,
-                })
-            };
-            (count > 1).then(|| DuplicateGroup { cases: places.iter().flat_map(of_text).collect() })
+                    redundant: copy > 0 || !stays[place],
+                    truncated: embeddings[place].truncated,
+                };
+                group.push((*index, duplicate));
+            }
+        }
+        let groups = members.into_values().filter(|cases| cases.len() > 1).map(|mut cases| {
+            cases.sort_by_key(|(index, _)| *index);
+            DuplicateGroup { cases: cases.into_iter().map(|(_, duplicate)| duplicate).collect() }
         });
         Ok(groups.collect())
     }
@@ -114,32 +137,46 @@ impl<'cases> DistinctTexts<'cases> {
     /// When the vectors do not fit together.
     pub fn leaks(
         &self,
-        vectors: &[Vec<f32>],
+        embeddings: &[Embedding],
         others: &DistinctTexts<'_>,
-        other_vectors: &[Vec<f32>],
+        other_embeddings: &[Embedding],
         threshold: f64,
     ) -> Result<Vec<Leak>, EmbedError> {
-        let near = neighbours(vectors, Some(other_vectors), threshold, MOST_SOURCES)?;
         let mut leaks = Vec::new();
-        for ((text, cases), found) in self.texts.iter().zip(&self.cases).zip(&near) {
-            let source = |neighbour: &Neighbour| {
-                let exact = others.texts[neighbour.place] == *text;
-                let cosine = if exact { 1.0 } else { neighbour.cosine };
-                let cases = others.cases[neighbour.place].iter();
-                cases.map(move |case| Duplicate { case: (*case).clone(), cosine, exact })
-            };
-            let sources: Vec<Duplicate> =
-                found.iter().flat_map(source).take(MOST_SOURCES).collect();
-            if !sources.is_empty() {
-                leaks.extend(
-                    cases
-                        .iter()
-                        .map(|case| Leak { case: (*case).clone(), sources: sources.clone() }),
-                );
+        let other_vectors = vectors(other_embeddings);
+        visit_neighbours(&vectors(embeddings), Some(&other_vectors), threshold, |place, near| {
+            let same = others.places.get(&self.texts[place]).copied();
+            let near = near.iter().filter(|other| Some(other.place) != same);
+            let near = near.map(|other| (other.place, other.cosine));
+            let mut sources = Vec::new();
+            for (other, cosine) in same.map(|other| (other, 1.0)).into_iter().chain(near) {
+                let exact = same == Some(other);
+                let truncated =
+                    !exact && (embeddings[place].truncated || other_embeddings[other].truncated);
+                sources.extend(others.cases[other].iter().map(|(_, case)| LeakSource {
+                    case: (*case).clone(),
+                    cosine,
+                    exact,
+                    truncated,
+                }));
+                if sources.len() >= MOST_SOURCES {
+                    break;
+                }
             }
-        }
-        Ok(leaks)
+            sources.truncate(MOST_SOURCES);
+            if !sources.is_empty() {
+                leaks.extend(self.cases[place].iter().map(|(index, case)| {
+                    (*index, Leak { case: (*case).clone(), sources: sources.clone() })
+                }));
+            }
+        })?;
+        leaks.sort_by_key(|(index, _)| *index);
+        Ok(leaks.into_iter().map(|(_, leak)| leak).collect())
     }
+}
+
+fn vectors(embeddings: &[Embedding]) -> Vec<&[f32]> {
+    embeddings.iter().map(|embedding| embedding.vector.as_slice()).collect()
 }
 
 /// Which texts are linked, directly or by others: a forest whose roots are the first texts.
@@ -179,9 +216,16 @@ mod tests {
     }
 
     /// Texts as vectors on a circle, by the number of degrees they name.
-    fn vectors(distinct: &DistinctTexts<'_>) -> Vec<Vec<f32>> {
+    fn embeddings(distinct: &DistinctTexts<'_>) -> Vec<Embedding> {
         let degrees = |text: &String| text.parse::<f32>().unwrap().to_radians();
-        distinct.texts().iter().map(degrees).map(|angle| vec![angle.cos(), angle.sin()]).collect()
+        let angles = distinct.texts().iter().map(degrees);
+        angles
+            .map(|angle| Embedding { vector: vec![angle.cos(), angle.sin()], truncated: false })
+            .collect()
+    }
+
+    fn ids<'group>(cases: impl Iterator<Item = &'group Duplicate>) -> Vec<&'group str> {
+        cases.map(|duplicate| duplicate.case.id.as_str()).collect()
     }
 
     #[test]
@@ -189,28 +233,38 @@ mod tests {
         let cases = cases(&["0", "90", "5", "180", " 90 ", "10", "270"]);
         let distinct = DistinctTexts::of(&cases);
         assert_eq!(distinct.texts(), ["0", "90", "5", "180", "10", "270"]);
-        let groups = distinct.groups(&vectors(&distinct), 0.99).unwrap();
-        let ids = |group: &DuplicateGroup| -> Vec<String> {
-            group.cases.iter().map(|duplicate| duplicate.case.id.clone()).collect()
-        };
-        assert_eq!(
-            groups.iter().map(ids).collect::<Vec<_>>(),
-            [vec!["c0", "c2", "c5"], vec!["c1", "c4"]]
-        );
+        let groups = distinct.groups(&embeddings(&distinct), 0.99).unwrap();
+        assert_eq!(groups.len(), 2);
+        assert_eq!(ids(groups[0].cases.iter()), ["c0", "c2", "c5"]);
+        assert_eq!(ids(groups[1].cases.iter()), ["c1", "c4"]);
         assert!(groups[1].cases.iter().all(|duplicate| duplicate.exact && duplicate.cosine == 1.0));
         let degrees = 5.0_f64.to_radians().cos();
         assert!((groups[0].cases[0].cosine - degrees).abs() < 1e-6);
+        // The last of the chain is too far from the first to go for it.
+        let redundant = groups.iter().flat_map(|group| &group.cases).filter(|case| case.redundant);
+        assert_eq!(ids(redundant), ["c2", "c4"]);
     }
 
     #[test]
-    fn leaks_name_the_nearest_of_the_other_set() {
-        let (test, train) = (cases(&["0", "45", "0"]), cases(&["50", "4", "200", "2", "0"]));
+    fn a_text_that_was_cut_stays() {
+        let cases = cases(&["0", "1"]);
+        let distinct = DistinctTexts::of(&cases);
+        let mut embedded = embeddings(&distinct);
+        embedded[1].truncated = true;
+        let groups = distinct.groups(&embedded, 0.99).unwrap();
+        assert!(groups[0].cases[1].truncated && !groups[0].cases[1].redundant);
+    }
+
+    #[test]
+    fn leaks_name_the_same_text_first_then_the_nearest_of_the_other_set() {
+        let (test, train) =
+            (cases(&["0", "45", "0"]), cases(&["50", "4", "200", "2", "1", "0.5", "0"]));
         let (test, train) = (DistinctTexts::of(&test), DistinctTexts::of(&train));
-        let leaks = test.leaks(&vectors(&test), &train, &vectors(&train), 0.997).unwrap();
+        let leaks = test.leaks(&embeddings(&test), &train, &embeddings(&train), 0.997).unwrap();
         assert_eq!(leaks.len(), 2);
         let sources: Vec<&str> =
             leaks[0].sources.iter().map(|source| source.case.id.as_str()).collect();
-        assert_eq!(sources, ["c4", "c3", "c1"]);
+        assert_eq!(sources, ["c6", "c5", "c4"]);
         assert!(leaks[0].sources[0].exact && !leaks[0].sources[1].exact);
     }
 }

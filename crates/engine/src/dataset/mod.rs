@@ -10,6 +10,6 @@ mod parquet;
 mod rows;
 mod texts;
 
-pub use duplicates::{DistinctTexts, Duplicate, DuplicateGroup, Leak};
+pub use duplicates::{DistinctTexts, Duplicate, DuplicateGroup, Leak, LeakSource};
 pub use import::import_dataset;
 pub use texts::{CaseText, read_texts};

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::file::Format;
 use super::rows::Row;
+use crate::prompt::conversation;
 use crate::spec::{did_you_mean, unreadable_file};
 use crate::{EngineError, InputProblem};
 
@@ -24,7 +25,7 @@ pub struct CaseText {
     pub text: String,
 }
 
-/// Reads one field of every case: `input` unless another is named. Conversations are taken as their JSON.
+/// Reads one field of every case: `input` unless another is named. Of a conversation the contents of its messages count.
 ///
 /// # Errors
 /// When the file cannot be read, has no cases, or a case has no such field.
@@ -38,7 +39,8 @@ pub fn read_texts(path: &Path, field: Option<&str>) -> Result<Vec<CaseText>, Eng
         let problem = InputProblem::new("this is a folder, not a file");
         return Err(here(problem.hint("name the file in it")));
     }
-    let file = File::open(path).map_err(|error| here(unreadable_file(&error)))?;
+    let file = File::open(path)
+        .map_err(|error| here(InputProblem { hint: None, ..unreadable_file(&error) }))?;
     let mut texts = Vec::new();
     let mut take = |row: Row| {
         let text = text_of_field(&row.fields, field.unwrap_or("input")).map_err(|problem| {
@@ -65,7 +67,14 @@ pub fn read_texts(path: &Path, field: Option<&str>) -> Result<Vec<CaseText>, Eng
 
 fn text_of_field(fields: &Map<String, Value>, name: &str) -> Result<String, InputProblem> {
     match lookup(fields, name) {
-        Some(value) if !value.is_null() => Ok(text_of(value).into_owned()),
+        Some(value) if !value.is_null() => Ok(match conversation(value) {
+            Some(messages) => messages
+                .iter()
+                .map(|message| message.content.as_str())
+                .collect::<Vec<_>>()
+                .join("\n"),
+            None => text_of(value).into_owned(),
+        }),
         _ => {
             let hint = did_you_mean(name, fields.keys().map(String::as_str));
             Err(InputProblem::new(format!("the case has no `{name}`"))

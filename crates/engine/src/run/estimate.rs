@@ -128,6 +128,11 @@ pub async fn estimate(
             "an answer has {SHORT_ANSWER} to {LONG_ANSWER} tokens where `max_tokens` is not set"
         ));
     }
+    if spec.scorers.iter().any(|scorer| scorer.kind == "semantic_similarity") {
+        assumptions.push(
+            "embeddings that a provider makes for `semantic_similarity` are not counted".to_owned(),
+        );
+    }
     if let (Some((_, most)), Some(budget)) = (usd, spec.budget)
         && most > budget.usd
     {

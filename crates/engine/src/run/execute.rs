@@ -42,6 +42,8 @@ pub struct RunEnd {
     pub store: ScopedStore,
     /// Units that failed, of all sessions.
     pub failed: u64,
+    /// Answers that lack a score because the provider of a scorer failed.
+    pub unscored: u64,
     /// Units without a record.
     pub open: u64,
 }
@@ -175,10 +177,21 @@ pub async fn execute(
             ));
         }
     }
+    let mut unscored = 0;
+    for lane in &lanes {
+        unscored += store.missing_scores(record.id, lane.model_index).await?.len() as u64;
+    }
+    if unscored > 0 {
+        let reason = store.missing_score_reason(record.id).await?.unwrap_or_default();
+        progress.note(format!(
+            "{unscored} answers lack a score ({reason}): `fullbench resume` scores them again"
+        ));
+    }
     let failed: u64 = lanes.iter().map(|lane| lane.failed).sum();
     let complete: u64 = lanes.iter().map(|lane| lane.watermark).sum();
     let open = plan.units().saturating_sub(complete);
-    let state = if failed == 0 && open == 0 { RunState::Completed } else { RunState::Incomplete };
+    let is_complete = failed == 0 && open == 0 && unscored == 0;
+    let state = if is_complete { RunState::Completed } else { RunState::Incomplete };
     let record = store.set_run_state(record.id, state, &progress.notes()).await?;
-    Ok(RunEnd { record, store, failed, open })
+    Ok(RunEnd { record, store, failed, unscored, open })
 }

@@ -18,7 +18,7 @@ pub(crate) struct OpenLane {
     pub(crate) retry: Vec<u64>,
     /// Units above the watermark that are recorded and need nothing.
     pub(crate) finished: HashSet<u64>,
-    /// Units with an answer that lack a score.
+    /// Units with an answer that lack a score, or for which the provider of a scorer failed.
     pub(crate) unscored: Vec<UnitKey>,
     /// Units of the lane.
     pub(crate) units: u64,
@@ -31,7 +31,8 @@ impl OpenLane {
         Self { progress, units: plan.lane_units(), ..Self::default() }
     }
 
-    /// Reads what is open: failed units are tried again, answers without all scores are scored.
+    /// Reads what is open: failed units are tried again, answers without all scores are scored, also those for
+    /// which the provider of a scorer failed.
     pub(crate) async fn read(
         store: &ScopedStore,
         run: RunId,
@@ -51,6 +52,8 @@ impl OpenLane {
                 .collect();
             lane.failed = positions.into_iter().collect();
         }
+        lane.unscored = store.missing_scores(run, model_index).await?;
+        let tried: HashSet<UnitKey> = lane.unscored.iter().copied().collect();
         let Some(first) = plan.unit(model_index, progress.watermark) else { return Ok(lane) };
         for unit in store.recorded_units(run, model_index, first.case_index).await? {
             let Some(position) = plan.position(&unit.key) else { continue };
@@ -58,7 +61,8 @@ impl OpenLane {
                 continue;
             }
             lane.finished.insert(position);
-            if !scorers.iter().all(|scorer| unit.scored_by.contains(scorer)) {
+            let has_all = scorers.iter().all(|scorer| unit.scored_by.contains(scorer));
+            if !has_all && !tried.contains(&unit.key) {
                 lane.unscored.push(unit.key);
             }
         }

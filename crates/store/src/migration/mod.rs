@@ -1,6 +1,7 @@
 //! Migrations, one file each, never changed once released.
 
 mod m0001_runs_and_results;
+mod m0002_missing_scores;
 
 use sea_orm_migration::prelude::*;
 
@@ -9,6 +10,6 @@ pub(crate) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_runs_and_results::Migration)]
+        vec![Box::new(m0001_runs_and_results::Migration), Box::new(m0002_missing_scores::Migration)]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fullbench_embed::{Embedder, ModelChoice};
+use fullbench_embed::{Embedder, Embedding, ModelChoice};
 use fullbench_engine::{DistinctTexts, read_texts};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -23,20 +23,25 @@ pub(super) async fn run(arguments: &DedupeArguments) -> Result<Exit, CliError> {
         Some(path) => Some(read_texts(path, other_field)?),
         None => None,
     };
-    let embedder = ModelChoice::named(&arguments.model).embedder()?;
+    let choice = ModelChoice {
+        model: arguments.model.clone(),
+        base_url: arguments.base_url.clone(),
+        api_key_env: arguments.api_key_env.clone(),
+        dimensions: None,
+    };
+    let embedder = choice.embedder()?;
     let distinct = DistinctTexts::of(&cases);
-    let embedded = Embedded::of(embedder.as_ref(), &distinct, &arguments.file).await?;
-    let mut truncated = embedded.truncated;
+    let embedded = embed(embedder.as_ref(), &distinct, &arguments.file).await?;
+    let mut truncated = count_truncated(&embedded);
     let kind = match (&arguments.against, &others) {
         (Some(path), Some(others)) => {
             let sources = DistinctTexts::of(others);
-            let known = Embedded::of(embedder.as_ref(), &sources, path).await?;
-            truncated += known.truncated;
-            let leaks =
-                distinct.leaks(&embedded.vectors, &sources, &known.vectors, arguments.threshold)?;
+            let known = embed(embedder.as_ref(), &sources, path).await?;
+            truncated += count_truncated(&known);
+            let leaks = distinct.leaks(&embedded, &sources, &known, arguments.threshold)?;
             Kind::Leaks { against: path.clone(), against_cases: others.len(), leaks }
         }
-        _ => Kind::Groups { groups: distinct.groups(&embedded.vectors, arguments.threshold)? },
+        _ => Kind::Groups { groups: distinct.groups(&embedded, arguments.threshold)? },
     };
     let findings = Findings {
         file: arguments.file.clone(),
@@ -56,36 +61,29 @@ pub(super) async fn run(arguments: &DedupeArguments) -> Result<Exit, CliError> {
     Ok(if found && arguments.check { Exit::GateFailed } else { Exit::Fine })
 }
 
-/// The vectors of texts.
-struct Embedded {
-    vectors: Vec<Vec<f32>>,
-    truncated: usize,
+fn count_truncated(embeddings: &[Embedding]) -> usize {
+    embeddings.iter().filter(|embedding| embedding.truncated).count()
 }
 
-impl Embedded {
-    /// Embeds texts with a bar on stderr.
-    async fn of(
-        embedder: &dyn Embedder,
-        distinct: &DistinctTexts<'_>,
-        file: &Path,
-    ) -> Result<Self, CliError> {
-        let texts = distinct.texts();
-        let bar = ProgressBar::new(texts.len() as u64);
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:40} {pos}/{len} texts {per_sec} {eta} {msg}")
-        {
-            bar.set_style(style);
-        }
-        bar.set_message(file.display().to_string());
-        let mut embedded = Self { vectors: Vec::with_capacity(texts.len()), truncated: 0 };
-        for part in texts.chunks(TEXTS_AT_ONCE) {
-            for embedding in embedder.embed(part).await? {
-                embedded.truncated += usize::from(embedding.truncated);
-                embedded.vectors.push(embedding.vector);
-            }
-            bar.inc(part.len() as u64);
-        }
-        bar.finish_and_clear();
-        Ok(embedded)
+/// Embeds texts with a bar on stderr.
+async fn embed(
+    embedder: &dyn Embedder,
+    distinct: &DistinctTexts<'_>,
+    file: &Path,
+) -> Result<Vec<Embedding>, CliError> {
+    let texts = distinct.texts();
+    let bar = ProgressBar::new(texts.len() as u64);
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:40} {pos}/{len} texts {per_sec} {eta} {msg}")
+    {
+        bar.set_style(style);
     }
+    bar.set_message(file.display().to_string());
+    let mut embeddings = Vec::with_capacity(texts.len());
+    for part in texts.chunks(TEXTS_AT_ONCE) {
+        embeddings.extend(embedder.embed(part).await?);
+        bar.inc(part.len() as u64);
+    }
+    bar.finish_and_clear();
+    Ok(embeddings)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fullbench_engine::{CaseText, Duplicate, DuplicateGroup, Leak};
+use fullbench_engine::{CaseText, Duplicate, DuplicateGroup, Leak, LeakSource};
 use serde::Serialize;
 
 use crate::arguments::dataset::DedupeFormat;
@@ -58,13 +58,15 @@ impl Findings {
         let text = |text: &str| output::shortened(text, SHOWN);
         let table = match &self.kind {
             Kind::Groups { groups } => {
-                let mut table = output::table(&["group", "case", "line", "cosine", "text"]);
+                let mut table =
+                    output::table(&["group", "case", "line", "cosine", "could go", "text"]);
                 for (number, duplicate) in numbered(groups) {
                     table.add_row(vec![
                         number.to_string(),
                         text(&duplicate.case.id),
                         place(&duplicate.case),
-                        nearness(duplicate),
+                        nearness(duplicate.cosine, duplicate.exact, duplicate.truncated),
+                        if duplicate.redundant { "yes" } else { "" }.to_owned(),
                         text(&duplicate.case.text),
                     ]);
                 }
@@ -78,7 +80,7 @@ impl Findings {
                         table.add_row(vec![
                             text(&leak.case.id),
                             place(&leak.case),
-                            nearness(source),
+                            nearness(source.cosine, source.exact, source.truncated),
                             output::shortened(&leak.case.text, SHOWN / 2),
                             text(&source.case.id),
                             output::shortened(&source.case.text, SHOWN / 2),
@@ -96,7 +98,8 @@ impl Findings {
         let file = self.file.display();
         match &self.kind {
             Kind::Groups { groups } => {
-                let spare: usize = groups.iter().map(|group| group.cases.len() - 1).sum();
+                let cases_of_groups = groups.iter().flat_map(|group| &group.cases);
+                let spare = cases_of_groups.filter(|duplicate| duplicate.redundant).count();
                 let groups = counted(groups.len(), "group");
                 format!(
                     "{file}: {}, {groups} of nearly the same (cosine {threshold} or more); {} could go",
@@ -121,19 +124,21 @@ impl Findings {
     fn csv(&self) -> Result<String, CliError> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let failed = |error: csv::Error| CliError::internal(error.to_string());
-        let cosine = |duplicate: &Duplicate| duplicate.cosine.to_string();
         match &self.kind {
             Kind::Groups { groups } => {
-                let header = ["group", "id", "line", "cosine", "exact", "text"];
+                let header =
+                    ["group", "id", "line", "cosine", "exact", "redundant", "truncated", "text"];
                 writer.write_record(header).map_err(failed)?;
                 for (number, duplicate) in numbered(groups) {
-                    let Duplicate { case, exact, .. } = duplicate;
+                    let Duplicate { case, cosine, exact, redundant, truncated } = duplicate;
                     let row = [
                         &number.to_string(),
                         &case.id,
                         &place(case),
-                        &cosine(duplicate),
+                        &cosine.to_string(),
                         &exact.to_string(),
+                        &redundant.to_string(),
+                        &truncated.to_string(),
                         &case.text,
                     ];
                     writer.write_record(row).map_err(failed)?;
@@ -145,6 +150,7 @@ impl Findings {
                     "line",
                     "cosine",
                     "exact",
+                    "truncated",
                     "other_id",
                     "other_line",
                     "text",
@@ -153,15 +159,17 @@ impl Findings {
                 writer.write_record(header).map_err(failed)?;
                 for leak in leaks {
                     for source in &leak.sources {
+                        let LeakSource { case: other, cosine, exact, truncated } = source;
                         let row = [
                             &leak.case.id,
                             &place(&leak.case),
-                            &cosine(source),
-                            &source.exact.to_string(),
-                            &source.case.id,
-                            &place(&source.case),
+                            &cosine.to_string(),
+                            &exact.to_string(),
+                            &truncated.to_string(),
+                            &other.id,
+                            &place(other),
                             &leak.case.text,
-                            &source.case.text,
+                            &other.text,
                         ];
                         writer.write_record(row).map_err(failed)?;
                     }
@@ -185,8 +193,12 @@ fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn nearness(duplicate: &Duplicate) -> String {
-    if duplicate.exact { "same text".to_owned() } else { format!("{:.4}", duplicate.cosine) }
+fn nearness(cosine: f64, exact: bool, truncated: bool) -> String {
+    match (exact, truncated) {
+        (true, _) => "same text".to_owned(),
+        (false, true) => format!("{cosine:.4} (beginnings)"),
+        (false, false) => format!("{cosine:.4}"),
+    }
 }
 
 /// The line of a case for a column.

@@ -85,7 +85,7 @@ impl Measure {
             }
             MetricName::SemanticSimilarity => {
                 let choice: SimilarityChoice = options(metric, given)?;
-                Ok(Self::semantic(metric, Semantic::similarity(&choice)?))
+                Ok(Self::semantic(metric, Semantic::similarity(choice)?))
             }
             MetricName::BertScore => {
                 let choice: BertScoreChoice = options(metric, given)?;

@@ -53,6 +53,9 @@ struct SentenceReport {
 struct SentenceScores {
     system: String,
     scores: Vec<f64>,
+    /// Lines of which the model did not read the whole.
+    #[serde(skip_serializing_if = "is_zero")]
+    truncated: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -87,7 +90,7 @@ pub(crate) async fn run(arguments: &MetricArguments) -> Result<Exit, CliError> {
         let measured = measure.measure(&segments(system, &references_of_line)).await?;
         if measured.truncated > 0 {
             write_line(&format!(
-                "note: {}: {} lines have a text that is longer than the model reads; the rest of it does not count",
+                "note: {}: in {} of the lines a text is longer than the model reads; the rest of it does not count",
                 path.display(),
                 measured.truncated
             ));

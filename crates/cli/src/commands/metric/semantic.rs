@@ -17,6 +17,8 @@ use crate::failure::CliError;
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SimilarityChoice {
     model: String,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
 }
 
 /// The options of `bert_score`.
@@ -41,7 +43,7 @@ pub(super) enum Part {
 
 impl Default for SimilarityChoice {
     fn default() -> Self {
-        Self { model: DEFAULT_MODEL.to_owned() }
+        Self { model: DEFAULT_MODEL.to_owned(), base_url: None, api_key_env: None }
     }
 }
 
@@ -70,8 +72,10 @@ pub(super) struct SemanticScores {
 }
 
 impl Semantic {
-    pub(super) fn similarity(choice: &SimilarityChoice) -> Result<Self, CliError> {
-        Ok(Self::Similarity(ModelChoice::named(&choice.model).embedder()?))
+    pub(super) fn similarity(choice: SimilarityChoice) -> Result<Self, CliError> {
+        let SimilarityChoice { model, base_url, api_key_env } = choice;
+        let choice = ModelChoice { model, base_url, api_key_env, dimensions: None };
+        Ok(Self::Similarity(choice.embedder()?))
     }
 
     pub(super) fn bert_score(choice: BertScoreChoice) -> Result<Self, CliError> {

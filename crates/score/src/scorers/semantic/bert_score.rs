@@ -8,7 +8,7 @@ use fullbench_types::Score;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TRUNCATED, checked_threshold, failed, model_problem, references};
+use super::{TRUNCATED, checked_threshold, failed, model_problem, references, settled};
 use crate::registry::ScorerConfigError;
 use crate::scorer::Item;
 use crate::scorers::expectation::missing_reference;
@@ -26,7 +26,7 @@ pub(crate) struct BertScoreParameters {
     layer: Option<usize>,
     /// Which of the three numbers is the score.
     measure: Measure,
-    /// What unrelated sentences get with this model and layer: scores are rescaled so that this is 0.
+    /// What unrelated sentences get with this model and layer: scores are rescaled so that this is 0. The raw score may then be negative; its value, and with it the mean, is cut at 0.
     baseline: Option<Baseline>,
     /// Passed when the value is at least this much.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -120,6 +120,7 @@ impl BertScoreParameters {
             Measure::Precision => precision,
             Measure::Recall => recall,
         };
+        let raw = settled(raw);
         let parts = format!("precision {precision:.4}, recall {recall:.4}, F1 {f1:.4}");
         let score = Score::graded(raw, raw.clamp(0.0, 1.0), self.threshold);
         score.because(if truncated { format!("{parts}; {TRUNCATED}") } else { parts })

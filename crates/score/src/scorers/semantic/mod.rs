@@ -8,7 +8,7 @@ mod tests;
 use fullbench_embed::EmbedError;
 use fullbench_types::{Score, UnscoredReason, text_of};
 
-use super::expectation::expected;
+use super::expectation::{expected, missing_reference};
 use crate::registry::ScorerConfigError;
 use crate::scorer::Item;
 
@@ -45,6 +45,21 @@ fn references(item: &Item<'_>) -> Option<Vec<String>> {
 
 /// The scores of items when the model failed.
 fn failed(items: &[Item<'_>], error: &EmbedError) -> Vec<Score> {
-    let failed = Score::unscored(UnscoredReason::ScorerError).because(error.to_string());
-    vec![failed; items.len()]
+    // What a provider failed to do it may do later; the run then goes on from there.
+    let reason = match error {
+        EmbedError::Provider(_) => UnscoredReason::ProviderError,
+        _ => UnscoredReason::ScorerError,
+    };
+    let failed = Score::unscored(reason).because(error.to_string());
+    let score = |item: &Item<'_>| match expected(None, item) {
+        Some(_) => failed.clone(),
+        None => missing_reference(),
+    };
+    items.iter().map(score).collect()
+}
+
+/// A number that is 1 but for rounding, so that a text passes every threshold against itself.
+fn settled(number: f64) -> f64 {
+    const ROUNDING: f64 = 1e-6;
+    if (number - 1.0).abs() < ROUNDING { 1.0 } else { number }
 }

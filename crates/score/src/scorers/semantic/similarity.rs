@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use fullbench_embed::{DEFAULT_MODEL, Embedding, ModelChoice, cosine};
+use fullbench_embed::{DEFAULT_MODEL, EmbedError, Embedding, ModelChoice, cosine};
 use fullbench_types::Score;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TRUNCATED, checked_threshold, failed, model_problem, references};
+use super::{TRUNCATED, checked_threshold, failed, model_problem, references, settled};
 use crate::registry::ScorerConfigError;
 use crate::scorer::Item;
 use crate::scorers::expectation::missing_reference;
@@ -71,22 +71,19 @@ impl BatchScorer for SemanticSimilarity {
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
-        let mut texts = Texts::default();
-        let placed: Vec<Option<(usize, Vec<usize>)>> = items
-            .iter()
-            .map(|item| {
-                let references = references(item)?;
-                let output = texts.place(item.generation.text.clone());
-                Some((output, references.into_iter().map(|text| texts.place(text)).collect()))
-            })
-            .collect();
-        let embedded = match self.choice().embedder() {
-            Ok(embedder) => embedder.embed(&texts.distinct).await,
-            Err(error) => Err(error),
-        };
-        match embedded {
-            Ok(embeddings) => {
-                placed.into_iter().map(|places| self.score_of(places, &embeddings)).collect()
+        match self.score_together(items).await {
+            Ok(scores) => scores,
+            // One text that is refused must not cost the others their scores.
+            Err(EmbedError::Refused(_)) if items.len() > 1 => {
+                let mut scores = Vec::with_capacity(items.len());
+                for item in items {
+                    let alone = std::slice::from_ref(item);
+                    scores.extend(match self.score_together(alone).await {
+                        Ok(scores) => scores,
+                        Err(error) => failed(alone, &error),
+                    });
+                }
+                scores
             }
             Err(error) => failed(items, &error),
         }
@@ -103,13 +100,27 @@ impl SemanticSimilarity {
         }
     }
 
+    async fn score_together(&self, items: &[Item<'_>]) -> Result<Vec<Score>, EmbedError> {
+        let mut texts = Texts::default();
+        let placed: Vec<Option<(usize, Vec<usize>)>> = items
+            .iter()
+            .map(|item| {
+                let references = references(item)?;
+                let output = texts.place(item.generation.text.clone());
+                Some((output, references.into_iter().map(|text| texts.place(text)).collect()))
+            })
+            .collect();
+        let embeddings = self.choice().embedder()?.embed(&texts.distinct).await?;
+        Ok(placed.into_iter().map(|places| self.score_of(places, &embeddings)).collect())
+    }
+
     /// The score of an output and its references, given by their places among the embeddings.
     fn score_of(&self, places: Option<(usize, Vec<usize>)>, embeddings: &[Embedding]) -> Score {
         let Some((output, references)) = places else { return missing_reference() };
         let output = &embeddings[output];
         let references = references.iter().map(|place| &embeddings[*place]);
         let cosines = references.clone().map(|other| cosine(&output.vector, &other.vector));
-        let best = cosines.fold(-1.0, f64::max);
+        let best = settled(cosines.fold(-1.0, f64::max));
         let score = Score::graded(best, f64::midpoint(best, 1.0), self.threshold);
         let truncated = output.truncated || references.clone().any(|other| other.truncated);
         if truncated { score.because(TRUNCATED) } else { score }

@@ -72,7 +72,8 @@ def index(bench: Bench) -> list[Measurement]:
     """What the index finds of the ten nearest neighbours."""
     program = built(bench, "index_recall")
     vectors, centres = bench.size(VECTORS, 5_000), bench.size(CENTRES, 50)
-    said = harness.timed([str(program), str(vectors), str(centres), str(bench.size(QUERIES, 200))], pathlib.Path.cwd(), {})
+    with harness.temporary_folder() as folder:
+        said = harness.timed([str(program.resolve()), str(vectors), str(centres), str(bench.size(QUERIES, 200))], folder)
     harness.check(said.code == 0, "index_recall failed", said)
     report = json.loads(said.stdout)
     return [

@@ -237,6 +237,7 @@ fn sentence_report(
     let scores = arguments.hypotheses.iter().zip(systems).map(|(path, system)| SentenceScores {
         system: path.display().to_string(),
         scores: system.statistics.rows().map(|row| aggregate.score(row)).collect(),
+        truncated: system.truncated,
     });
     SentenceReport {
         metric: measure.name.clone(),

@@ -35,7 +35,7 @@ async fn embed(config: &EmbeddingConfig, texts: &[String]) -> Vec<Embedding> {
 
 async fn failure(config: &EmbeddingConfig, texts: &[String]) -> String {
     match ProviderEmbedder::new(config).unwrap().embed(texts).await.unwrap_err() {
-        EmbedError::Provider(message) => message,
+        EmbedError::Provider(message) | EmbedError::Refused(message) => message,
         other => panic!("{other:?}"),
     }
 }

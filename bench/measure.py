@@ -37,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--binaries", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="small sizes, one repetition; prints only")
     parser.add_argument("--only", nargs="+", choices=MEASUREMENTS, metavar="NAME", help="of: " + ", ".join(MEASUREMENTS))
+    parser.add_argument("--add", action="store_true", help="add the measurements of --only to bench/RESULTS.md, as measured apart")
     return parser.parse_args()
 
 
@@ -70,7 +71,11 @@ def main() -> int:
     names = chosen.only or list(MEASUREMENTS)
     measured = [measurement for name in names for measurement in measure(bench, name)]
     page = results.page(measured, conditions)
-    if chosen.quick or chosen.only:
+    if chosen.add and chosen.only and not chosen.quick:
+        with pathlib.Path("bench/RESULTS.md").open("a") as file:
+            file.write(results.apart(measured, conditions))
+        harness.say("added to bench/RESULTS.md")
+    elif chosen.quick or chosen.only:
         print(page)
     else:
         pathlib.Path("bench/RESULTS.md").write_text(page)

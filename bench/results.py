@@ -16,11 +16,8 @@ def page(measurements: list[Measurement], conditions: list[tuple[str, str]]) -> 
         "| what | target | measured | ratio | |",
         "|---|---|---|---:|---|",
     ]
-    for measurement in measurements:
-        ratio = "–" if measurement.ratio is None else f"{measurement.ratio:.2f}×"
-        cells = [measurement.what, measurement.target, measurement.measured, ratio, MARKS[measurement.met]]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     lines += [
+        *map(row, measurements),
         "",
         "A ratio above 1 is better than the target; beside a peer it is Fullbench's units/s over the peer's.",
         "",
@@ -39,11 +36,37 @@ def page(measurements: list[Measurement], conditions: list[tuple[str, str]]) -> 
         "make bench                       # builds, measures everything, writes this page",
         "bench/run --quick                # small sizes, prints only",
         "bench/run --only latency resume  # some measurements, prints only",
+        "bench/run --only latency --add   # and adds them to this page, as measured apart",
         "```",
         "The peers are installed once into `${XDG_CACHE_HOME:-~/.cache}/fullbench-bench`.",
         "",
     ]
     return "\n".join(lines)
+
+
+def apart(measurements: list[Measurement], conditions: list[tuple[str, str]]) -> str:
+    """A section of measurements that were taken again by themselves."""
+    known = dict(conditions)
+    lines = [
+        "",
+        f"## Measured apart, {known['date']}, commit {known['commit']}",
+        "These count instead of lines above on the same.",
+        "",
+        "| what | target | measured | ratio | |",
+        "|---|---|---|---:|---|",
+        *map(row, measurements),
+        "",
+        *(f"- **{measurement.name}**: {one_line(measurement.detail)}" for measurement in measurements),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def row(measurement: Measurement) -> str:
+    """A line of the table."""
+    ratio = "–" if measurement.ratio is None else f"{measurement.ratio:.2f}×"
+    cells = [measurement.what, measurement.target, measurement.measured, ratio, MARKS[measurement.met]]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def one_line(text: str) -> str:

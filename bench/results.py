@@ -1,7 +1,10 @@
 """The page of results, written from the measurements alone."""
 
+import pathlib
+
 from harness import Measurement
 
+LONGEST_DETAIL = 600
 MARKS = {True: "met", False: "**MISSED**", None: "–"}
 
 
@@ -70,5 +73,6 @@ def row(measurement: Measurement) -> str:
 
 
 def one_line(text: str) -> str:
-    """Newlines would end the list item."""
-    return " ".join(text.split())
+    """Newlines would end the list item; the traces of a failed program and the paths of a machine are for the terminal."""
+    line = " ".join(text.split()).replace(str(pathlib.Path.home()), "~")
+    return line if len(line) <= LONGEST_DETAIL else line[:LONGEST_DETAIL] + " …"

@@ -22,7 +22,7 @@ pub use bertscore::{Baseline, BertScore, BertScoreOptions, BertScoreResult};
 pub use embedder::{Embedder, Embedding, cosine};
 pub use error::EmbedError;
 pub use index::SimilarityIndex;
-pub use named::{DEFAULT_MODEL, ModelChoice, bert_score, is_path};
+pub use named::{DEFAULT_MODEL, ModelChoice, bert_score, is_of_provider, is_path};
 pub use near::{Neighbour, visit_neighbours};
 pub use provider::ProviderEmbedder;
 pub use sentence::SentenceModel;

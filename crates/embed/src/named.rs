@@ -84,6 +84,12 @@ pub fn is_path(model: &str) -> bool {
     provider_of(model).is_none() && (separated || model.starts_with('.'))
 }
 
+/// Whether a model is called at a provider, so that texts leave this machine and cost money.
+#[must_use]
+pub fn is_of_provider(model: &str) -> bool {
+    provider_of(model).is_some()
+}
+
 /// The provider before the colon, and its model.
 fn provider_of(model: &str) -> Option<(Provider, &str)> {
     let (word, name) = model.split_once(':')?;
@@ -154,7 +160,7 @@ mod tests {
             ..ModelChoice::named(model)
         };
         let local = choice("openai:BAAI/bge-small", Some("http://127.0.0.1:9/v1"));
-        assert!(!is_path(&local.model));
+        assert!(is_of_provider(&local.model) && !is_path(&local.model));
         let signature = local.embedder().unwrap().signature();
         assert!(signature.starts_with("provider:openai|model:BAAI/bge-small|"), "{signature}");
         let error = choice("anthropic:claude", None).embedder().err().unwrap();

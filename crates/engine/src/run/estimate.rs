@@ -1,9 +1,12 @@
 //! What a run would take, before anything is spent.
 
+use fullbench_embed::is_of_provider;
 use fullbench_llm::{Price, Provider, cost, price_of};
+use fullbench_score::ScorerConfig;
 use fullbench_store::ScopedStore;
 use fullbench_types::{NanoDollars, Usage};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::prepare::{Checked, check};
 use crate::EngineError;
@@ -128,7 +131,11 @@ pub async fn estimate(
             "an answer has {SHORT_ANSWER} to {LONG_ANSWER} tokens where `max_tokens` is not set"
         ));
     }
-    if spec.scorers.iter().any(|scorer| scorer.kind == "semantic_similarity") {
+    let asks_provider = |scorer: &ScorerConfig| {
+        let model = scorer.parameters.get("model").and_then(Value::as_str);
+        scorer.kind == "semantic_similarity" && model.is_some_and(is_of_provider)
+    };
+    if spec.scorers.iter().any(asks_provider) {
         assumptions.push(
             "embeddings that a provider makes for `semantic_similarity` are not counted".to_owned(),
         );

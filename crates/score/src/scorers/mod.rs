@@ -59,7 +59,9 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
 #[async_trait]
 pub(crate) trait BatchScorer: Send + Sync + 'static {
     /// Every score is yes or no.
-    fn is_binary(&self) -> bool;
+    fn is_binary(&self) -> bool {
+        false
+    }
 
     /// Makes sure that everything is there that scoring needs.
     fn ready(&self) -> Result<(), ScorerConfigError> {

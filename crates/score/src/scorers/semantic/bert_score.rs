@@ -76,10 +76,6 @@ impl Parameters for BertScoreParameters {
 
 #[async_trait]
 impl BatchScorer for BertScoreParameters {
-    fn is_binary(&self) -> bool {
-        false
-    }
-
     fn ready(&self) -> Result<(), ScorerConfigError> {
         bert_score(&self.model, &self.options()).map(|_| ()).map_err(|error| model_problem(&error))
     }

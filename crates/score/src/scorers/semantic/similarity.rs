@@ -62,10 +62,6 @@ impl Parameters for SemanticSimilarity {
 
 #[async_trait]
 impl BatchScorer for SemanticSimilarity {
-    fn is_binary(&self) -> bool {
-        false
-    }
-
     fn ready(&self) -> Result<(), ScorerConfigError> {
         self.choice().embedder().map(|_| ()).map_err(|error| model_problem(&error))
     }

@@ -1,13 +1,28 @@
-//! Descriptive statistics and confidence intervals: pure functions, each with its source and its assumptions.
+//! Statistics of evaluations: pure functions on slices, each with its assumptions and its source.
 //!
-//! What cannot be computed is `None`, never NaN.
+//! What cannot be computed is an [`Undefined`] that names the reason, never NaN and never a made-up number. Everything
+//! random takes a seed. Nothing here reads files or prints.
 
+pub mod agreement;
+pub mod compare;
+mod descriptive;
 mod distribution;
+pub mod experiment;
 mod interval;
-mod moments;
-mod quantile;
+pub mod labels;
+mod numeric;
+mod random;
+pub mod ranking;
+mod undefined;
+pub mod validity;
 
-pub use distribution::{normal_quantile, student_t_quantile};
-pub use interval::{ClusterSums, Interval, mean_interval, wilson_interval};
-pub use moments::Moments;
-pub use quantile::ValueCounts;
+pub use descriptive::{Moments, ValueCounts};
+pub use distribution::{
+    beta_cdf, beta_quantile, binomial_cdf, binomial_pmf, chi_square_sf, normal_cdf, normal_pdf,
+    normal_quantile, student_t_cdf, student_t_quantile, student_t_sf,
+};
+pub use interval::{
+    ClusterSums, Interval, clopper_pearson_interval, mean_interval, wilson_interval,
+};
+pub use random::random_stream;
+pub use undefined::Undefined;

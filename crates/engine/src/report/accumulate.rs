@@ -48,15 +48,15 @@ impl Times {
 
     fn summary(&self) -> Option<LatencySummary> {
         Some(LatencySummary {
-            mean: self.moments.mean()?,
-            p50: self.values.quantile(0.5)?,
-            p95: self.values.quantile(0.95)?,
+            mean: self.moments.mean().ok()?,
+            p50: self.values.quantile(0.5).ok()?,
+            p95: self.values.quantile(0.95).ok()?,
             max: self.values.max()?,
         })
     }
 
     fn histogram(&self) -> Vec<LatencyStep> {
-        let Some(top) = self.values.quantile(0.99).filter(|top| *top > 0.0) else {
+        let Some(top) = self.values.quantile(0.99).ok().filter(|top| *top > 0.0) else {
             return Vec::new();
         };
         let width = top / (LATENCY_STEPS - 1) as f64;
@@ -285,13 +285,13 @@ impl ScorerAccumulator {
         let (interval, method) = if self.clustered && self.binary && all_alike {
             let cases = self.clusters.clusters();
             let successes = if self.passed > 0 { cases } else { 0 };
-            (wilson_interval(successes, cases, CONFIDENCE), "wilson_by_case")
+            (wilson_interval(successes, cases, CONFIDENCE).ok(), "wilson_by_case")
         } else if self.clustered {
-            (self.clusters.interval(CONFIDENCE), "t_clustered")
+            (self.clusters.interval(CONFIDENCE).ok(), "t_clustered")
         } else if self.binary {
-            (wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE), "wilson")
+            (wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE).ok(), "wilson")
         } else {
-            (mean_interval(&self.moments, CONFIDENCE), "t")
+            (mean_interval(&self.moments, CONFIDENCE).ok(), "t")
         };
         let missing = self.unscored.values().sum::<u64>() as f64;
         let bound = |filled: f64| {
@@ -307,12 +307,12 @@ impl ScorerAccumulator {
         ScorerSummary {
             scorer: self.name,
             count,
-            mean: self.moments.mean(),
+            mean: self.moments.mean().ok(),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
             interval: interval.map(|_| method),
-            p50: self.values.quantile(0.5),
-            p95: self.values.quantile(0.95),
+            p50: self.values.quantile(0.5).ok(),
+            p95: self.values.quantile(0.95).ok(),
             passed: self.passed,
             failed: self.failed,
             scored: self.scored,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Undefined;
+
 /// Distinct values kept before neighbours are merged.
 const EXACT_UP_TO: usize = 65_536;
 
@@ -51,16 +53,20 @@ impl ValueCounts {
     }
 
     /// The quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, the
-    /// default of numpy and R). None of no values or outside 0 ≤ p ≤ 1.
-    #[must_use]
-    pub fn quantile(&self, p: f64) -> Option<f64> {
-        if self.total == 0 || !(0.0..=1.0).contains(&p) {
-            return None;
+    /// default of numpy and R). Undefined for no values, and outside 0 ≤ p ≤ 1.
+    pub fn quantile(&self, p: f64) -> Result<f64, Undefined> {
+        Undefined::unless_enough("values", self.total as usize, 1)?;
+        if !(0.0..=1.0).contains(&p) {
+            return Err(Undefined::OutOfRange {
+                what: "probability",
+                value: p,
+                allowed: "from 0 to 1",
+            });
         }
         let position = p * (self.total - 1) as f64;
-        let below = self.nth(position.floor() as u64)?;
-        let above = self.nth(position.ceil() as u64)?;
-        Some(below + (above - below) * position.fract())
+        let below = self.nth(position.floor() as u64);
+        let above = self.nth(position.ceil() as u64);
+        Ok(below + (above - below) * position.fract())
     }
 
     /// The largest value.
@@ -69,15 +75,16 @@ impl ValueCounts {
         self.counts.last_key_value().map(|(&key, _)| unordered(key))
     }
 
-    fn nth(&self, index: u64) -> Option<f64> {
+    /// The value with this many before it; the largest beyond the end.
+    fn nth(&self, index: u64) -> f64 {
         let mut passed = 0;
         for (value, count) in self.iter() {
             passed += count;
             if index < passed {
-                return Some(value);
+                return value;
             }
         }
-        None
+        self.max().unwrap_or(0.0)
     }
 
     fn merge_neighbours(&mut self) {
@@ -123,7 +130,7 @@ mod tests {
             let quantile = counts.quantile(p).unwrap_or(f64::NAN);
             assert!((quantile - expected).abs() < 1e-12, "{p}: {quantile}");
         }
-        assert_eq!(ValueCounts::default().quantile(0.5), None);
+        assert!(ValueCounts::default().quantile(0.5).is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Mean and variance in one pass.
 
+use crate::Undefined;
+
 /// Count, mean and sum of squared deviations, updated value by value (Welford 1962; merged after Chan et al. 1979).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moments {
@@ -45,16 +47,21 @@ impl Moments {
         self.count
     }
 
-    /// The mean, the sum divided by the count: exact for yes/no values; none of no values.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
+    /// The mean, the sum divided by the count: exact for yes/no values; undefined for no values.
+    pub fn mean(&self) -> Result<f64, Undefined> {
+        Undefined::unless_enough("values", self.count as usize, 1)?;
+        Ok(self.sum / self.count as f64)
     }
 
-    /// The sample variance (divided by n − 1); none of fewer than two values.
-    #[must_use]
-    pub fn variance(&self) -> Option<f64> {
-        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).max(0.0))
+    /// The sample variance (divided by n − 1); undefined for fewer than two values.
+    pub fn variance(&self) -> Result<f64, Undefined> {
+        Undefined::unless_enough("values", self.count as usize, 2)?;
+        Ok((self.squares / (self.count - 1) as f64).max(0.0))
+    }
+
+    /// The standard error of the mean of independent values; undefined for fewer than two.
+    pub fn standard_error(&self) -> Result<f64, Undefined> {
+        Ok((self.variance()? / self.count as f64).sqrt())
     }
 }
 
@@ -84,12 +91,12 @@ mod tests {
     #[test]
     fn the_mean_of_yes_and_no_is_the_proportion() {
         let moments: Moments = (0..200).map(|i| f64::from(u8::from(i < 183))).collect();
-        assert_eq!(moments.mean(), Some(0.915));
+        assert_eq!(moments.mean(), Ok(0.915));
     }
 
     #[test]
     fn what_is_not_defined_is_none() {
-        assert_eq!(Moments::default().mean(), None);
-        assert_eq!([3.0].into_iter().collect::<Moments>().variance(), None);
+        assert!(Moments::default().mean().is_err());
+        assert!([3.0].into_iter().collect::<Moments>().variance().is_err());
     }
 }

@@ -1,0 +1,11 @@
+//! Statistics of files: ratings, duels and measurements in, a report in numbers and plain words out.
+//!
+//! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
+//! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
+
+mod error;
+mod report;
+pub mod table;
+
+pub use error::AnalysisError;
+pub use report::{Conclusion, Grid, Report, number, p_value, share};

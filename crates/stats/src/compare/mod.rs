@@ -1,0 +1,1 @@
+//! Comparing two samples: tests, effect sizes, equivalence, many tests at once, power.

@@ -1,0 +1,7 @@
+//! Descriptive statistics: moments and quantiles.
+
+mod moments;
+mod quantile;
+
+pub use moments::Moments;
+pub use quantile::ValueCounts;

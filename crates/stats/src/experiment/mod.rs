@@ -1,0 +1,1 @@
+//! Experiments: A/B tests, sequential looks, allocation.

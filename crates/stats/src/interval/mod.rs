@@ -1,0 +1,20 @@
+//! Confidence intervals.
+
+mod mean;
+mod proportion;
+
+pub use mean::{ClusterSums, mean_interval};
+pub use proportion::{clopper_pearson_interval, wilson_interval};
+
+pub(crate) use mean::around;
+
+use serde::Serialize;
+
+/// A confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}

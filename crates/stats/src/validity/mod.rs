@@ -1,0 +1,1 @@
+//! Judges against people: correlation, bias, and estimates corrected by a few human labels.

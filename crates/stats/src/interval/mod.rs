@@ -1,8 +1,10 @@
 //! Confidence intervals.
 
+mod clustered;
 mod mean;
 mod proportion;
 
+pub use clustered::{ClusteredMean, clustered_mean};
 pub use mean::{ClusterSums, mean_interval};
 pub use proportion::{clopper_pearson_interval, wilson_interval};
 

@@ -16,14 +16,14 @@ pub mod ranking;
 mod undefined;
 pub mod validity;
 
-pub use descriptive::{Moments, ValueCounts};
+pub use descriptive::{Moments, ValueCounts, quantile};
 pub use distribution::{
     beta_cdf, beta_quantile, binomial_cdf, binomial_pmf, chi_square_sf, normal_cdf, normal_pdf,
     normal_quantile, student_t_cdf, student_t_quantile, student_t_sf,
 };
 pub use interval::{
-    ClusterSums, ClusteredMean, Interval, clopper_pearson_interval, clustered_mean, mean_interval,
-    wilson_interval,
+    Bootstrap, BootstrapInterval, BootstrapMethod, ClusterSums, ClusteredMean, Interval,
+    clopper_pearson_interval, clustered_mean, mean_interval, wilson_interval,
 };
 pub use random::random_stream;
 pub use undefined::Undefined;

@@ -6,9 +6,11 @@ mod adjust;
 mod effect;
 mod margin;
 mod mean;
-mod noncentral;
+mod permutation;
 mod power;
 mod proportion;
+mod rank;
+mod resample;
 
 pub use adjust::{Adjustment, adjust};
 pub use effect::{
@@ -17,5 +19,12 @@ pub use effect::{
 };
 pub use margin::{Equivalence, OneSided, equivalence, non_inferiority};
 pub use mean::{MeanComparison, clustered_paired_t, paired_t, welch_t};
-pub use power::minimum_detectable_effect;
-pub use proportion::mcnemar_exact;
+pub use permutation::{Permutation, permutation_test, sign_flip_test};
+pub use power::{
+    Design, VarianceComponents, minimum_detectable_effect, paired_deviation, paired_rate_deviation,
+    proportion_power, proportion_sample_size, rate_deviation, repeated_deviation,
+    variance_components,
+};
+pub use proportion::{ProportionComparison, fisher_exact, mcnemar_exact, two_proportion_z};
+pub use rank::{MannWhitney, Wilcoxon, mann_whitney, wilcoxon};
+pub use resample::{PairedBootstrap, paired_bootstrap};

@@ -1,13 +1,16 @@
 //! Confidence intervals.
 
+mod bootstrap;
 mod clustered;
 mod mean;
 mod proportion;
 
+pub use bootstrap::{Bootstrap, BootstrapInterval, BootstrapMethod};
 pub use clustered::{ClusteredMean, clustered_mean};
 pub use mean::{ClusterSums, mean_interval};
 pub use proportion::{clopper_pearson_interval, wilson_interval};
 
+pub(crate) use clustered::by_cluster;
 pub(crate) use mean::around;
 
 use serde::Serialize;

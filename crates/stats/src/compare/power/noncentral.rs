@@ -7,21 +7,24 @@ use crate::{Undefined, normal_cdf};
 
 /// The root of a chi-square has Gaussian tails around √df at least this thin: beyond nine there is less than 1e-17.
 const REACH: f64 = 9.0;
+/// Absolute error allowed: the normal distribution function itself has ten digits.
+const TOLERANCE: f64 = 1e-12;
 
 /// Upper tail of the noncentral t distribution, for at least one degree of freedom: the mean of the normal tail over the
-/// distribution of the estimated standard deviation, by integration.
+/// distribution of the estimated standard deviation, by integration over its distance from the true one.
 pub(super) fn noncentral_t_sf(t: f64, degrees_of_freedom: f64, noncentrality: f64) -> f64 {
-    let spread = REACH / degrees_of_freedom.sqrt();
-    let (low, high) = ((1.0 - spread).max(0.0), 1.0 + spread);
+    let reach = REACH / degrees_of_freedom.sqrt();
     let half = degrees_of_freedom / 2.0;
     let constant = log_constant(half);
-    let integrand = |s: f64| {
-        let power =
-            if degrees_of_freedom == 1.0 { 0.0 } else { (degrees_of_freedom - 1.0) * s.ln() };
-        (constant + power - half * (s - 1.0) * (s + 1.0)).exp() * normal_cdf(noncentrality - t * s)
+    let integrand = |off: f64| {
+        let power = (degrees_of_freedom - 1.0) * off.ln_1p();
+        // At a deviation of zero and one degree of freedom the power is 0 · −∞.
+        let power = if power.is_nan() { 0.0 } else { power };
+        let density = (constant + power - half * off * (2.0 + off)).exp();
+        density * normal_cdf(noncentrality - t * (1.0 + off))
     };
-    let below = integrate(low, 1.0, 1e-12, integrand);
-    (below + integrate(1.0, high, 1e-12, integrand)).clamp(0.0, 1.0)
+    let below = integrate((-reach).max(-1.0), 0.0, TOLERANCE, integrand);
+    (below + integrate(0.0, reach, TOLERANCE, integrand)).clamp(0.0, 1.0)
 }
 
 /// The logarithm of the density of √(χ²/df) at 1, with x = df/2: `ln(2 xˣ e⁻ˣ / Γ(x))`, large parts cancelled by hand.

@@ -92,8 +92,8 @@ impl Design {
         minimum_detectable_effect(standard_error, self.degrees_of_freedom(units), alpha, power)
     }
 
-    /// The number of units, not rounded, that finds a true difference of `effect` with probability `power`; at least the
-    /// smallest number that leaves one degree of freedom and can be compared (two, or 1.5 where 2 · 1.5 values make one).
+    /// The number of units, not rounded, that finds a true difference of `effect` with probability `power`; at least two
+    /// pairs or clusters, or four values in both samples together.
     /// Undefined for no effect, parameters that make no sense, and more than 10¹² units.
     pub fn units_needed(&self, effect: f64, alpha: f64, power: f64) -> Result<f64, Undefined> {
         self.check()?;
@@ -129,7 +129,7 @@ impl Design {
 
     fn fewest_units(&self) -> f64 {
         match self {
-            Self::Independent { ratio, .. } => 3.0 / (1.0 + ratio),
+            Self::Independent { ratio, .. } => 4.0 / (1.0 + ratio),
             Self::Paired { .. } | Self::Clustered { .. } => 2.0,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::interval::{around, clustered_mean};
+use crate::interval::{around, clustered_mean, unless_overflowed};
 use crate::{Interval, Moments, Undefined, student_t_quantile, student_t_sf};
 
 /// A spread this small beside the values themselves is rounding, not variation.
@@ -34,11 +34,6 @@ impl MeanComparison {
         degrees_of_freedom: f64,
         confidence: f64,
     ) -> Result<Self, Undefined> {
-        for (what, value) in [("difference", difference), ("standard error", standard_error)] {
-            if !value.is_finite() {
-                return Err(Undefined::OutOfRange { what, value, allowed: "finite" });
-            }
-        }
         let interval = around(difference, standard_error, degrees_of_freedom, confidence)?;
         let statistic = difference / standard_error;
         let p_value = (2.0 * student_t_sf(statistic.abs(), degrees_of_freedom)).min(1.0);
@@ -135,7 +130,10 @@ pub(crate) fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, Und
     Undefined::unless_enough("pairs", before.len(), 2)?;
     Undefined::unless_finite("value before", before)?;
     Undefined::unless_finite("value after", after)?;
-    Ok(before.iter().zip(after).map(|(first, second)| second - first).collect())
+    let differences: Vec<f64> =
+        before.iter().zip(after).map(|(first, second)| second - first).collect();
+    Undefined::unless_finite("difference", &differences)?;
+    Ok(differences)
 }
 
 fn sample(values: &[f64]) -> Result<Moments, Undefined> {
@@ -144,7 +142,7 @@ fn sample(values: &[f64]) -> Result<Moments, Undefined> {
     Ok(values.iter().copied().collect())
 }
 
-/// Refuses a variance that is nothing but rounding beside the size of the values it comes from.
+/// Refuses a variance that is nothing but rounding beside the size of the values it comes from, or not finite.
 pub(crate) fn unless_rounding(
     variance: f64,
     sides: &[&[f64]],
@@ -152,6 +150,7 @@ pub(crate) fn unless_rounding(
 ) -> Result<(), Undefined> {
     let largest =
         sides.iter().flat_map(|side| side.iter()).fold(0.0, |most: f64, v| most.max(v.abs()));
+    unless_overflowed("variance", variance)?;
     if variance.sqrt() <= NO_VARIATION * largest {
         return Err(Undefined::NoVariation { what });
     }

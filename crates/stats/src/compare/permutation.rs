@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::mean::{differences, unless_rounding};
+use crate::interval::unless_overflowed;
 use crate::{Moments, Undefined, random_stream};
 
 /// Sums that are equal in theory may differ by this much of the observed one.
@@ -72,7 +73,7 @@ pub fn permutation_test(
         )
     };
     let means = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
-    Ok(result(means(treatment) - means(control), tails, exact, divisions, rounds))
+    result(means(treatment) - means(control), tails, exact, divisions, rounds)
 }
 
 /// The permutation test of paired differences (Fisher 1935): without an effect each difference could as well have the other
@@ -117,7 +118,7 @@ pub fn sign_flip_test(
             })
         },
     );
-    Ok(result(all.iter().sum::<f64>() / all.len() as f64, tails, exact, flips, rounds))
+    result(all.iter().sum::<f64>() / all.len() as f64, tails, exact, flips, rounds)
 }
 
 fn result(
@@ -126,13 +127,14 @@ fn result(
     exact: bool,
     arrangements: Option<u64>,
     rounds: u64,
-) -> Permutation {
+) -> Result<Permutation, Undefined> {
+    unless_overflowed("difference", difference)?;
     let smaller = tails.low.min(tails.high) as f64;
     let (share, rounds) = match arrangements.filter(|_| exact) {
         Some(count) => (smaller / count as f64, count),
         None => ((smaller + 1.0) / (rounds as f64 + 1.0), rounds),
     };
-    Permutation { difference, p_value: (2.0 * share).min(1.0), exact, rounds }
+    Ok(Permutation { difference, p_value: (2.0 * share).min(1.0), exact, rounds })
 }
 
 /// Where sums count as equal to the observed one.

@@ -78,7 +78,8 @@ impl ClusterSums {
     }
 }
 
-/// `estimate ± t · standard_error`; undefined without variation.
+/// `estimate ± t · standard_error`; undefined without variation, and where values were so large that their squares are not
+/// finite.
 pub(crate) fn around(
     estimate: f64,
     standard_error: f64,
@@ -86,10 +87,20 @@ pub(crate) fn around(
     confidence: f64,
 ) -> Result<Interval, Undefined> {
     Undefined::unless_share("confidence", confidence)?;
+    unless_overflowed("estimate", estimate)?;
+    unless_overflowed("standard error", standard_error)?;
     if standard_error <= NO_VARIATION * estimate.abs() {
         return Err(Undefined::NoVariation { what: "values" });
     }
     let t = student_t_quantile(f64::midpoint(1.0, confidence), degrees_of_freedom)?;
     let half_width = t * standard_error;
     Ok(Interval { low: estimate - half_width, high: estimate + half_width })
+}
+
+/// Refuses a result that is not finite although the values were.
+pub(crate) fn unless_overflowed(what: &'static str, value: f64) -> Result<(), Undefined> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(Undefined::OutOfRange { what, value, allowed: "finite" })
 }

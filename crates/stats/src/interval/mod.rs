@@ -11,7 +11,7 @@ pub use mean::{ClusterSums, mean_interval};
 pub use proportion::{clopper_pearson_interval, wilson_interval};
 
 pub(crate) use clustered::by_cluster;
-pub(crate) use mean::around;
+pub(crate) use mean::{around, unless_overflowed};
 
 use serde::Serialize;
 

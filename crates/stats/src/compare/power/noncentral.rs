@@ -7,7 +7,7 @@ use crate::{Undefined, normal_cdf};
 
 /// The root of a chi-square has Gaussian tails around √df at least this thin: beyond nine there is less than 1e-17.
 const REACH: f64 = 9.0;
-/// Absolute error allowed: the normal distribution function itself has ten digits.
+/// Absolute error allowed.
 const TOLERANCE: f64 = 1e-12;
 
 /// Upper tail of the noncentral t distribution, for at least one degree of freedom: the mean of the normal tail over the
@@ -60,7 +60,7 @@ mod tests {
         (-1.98, 126.0, 2.8, 0.999_998_930_631_738_2),
         (2.0, 1.0, 2.0, 0.632_208_584_729_329_1),
         (12.7, 1.0, 30.0, 0.981_473_094_378_274),
-        (1.96, 100_000.0, 2.8, 0.799_544_918_814_510_6),
+        (1.96, 10_000.0, 2.8, 0.799_536_929_714_764_1),
         (4.3, 2.0, 8.0, 0.958_198_720_263_489_2),
         (1.97, 393.0, 0.0, 0.024_770_050_747_672_58),
         (2.5, 33.4, -1.0, 0.000_425_889_797_061_076_5),
@@ -72,7 +72,7 @@ mod tests {
         for (t, degrees, noncentrality, expected) in TAILS {
             let tail = noncentral_t_sf(t, degrees, noncentrality);
             assert!(
-                (tail - expected).abs() < 2e-10,
+                (tail - expected).abs() < 1e-11,
                 "{t} {degrees} {noncentrality}: {tail} not {expected}"
             );
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::mean::unless_rounding;
 use super::{at_least, from_zero_to_one};
 use crate::interval::by_cluster;
 use crate::{Moments, Undefined};
@@ -48,9 +49,7 @@ pub fn variance_components(
         squared_sizes += size * size;
         sizes.add(size);
     }
-    if squares_between + squares_within == 0.0 {
-        return Err(Undefined::NoVariation { what: "values" });
-    }
+    unless_rounding(squares_between + squares_within, &[values], "values")?;
     let within = squares_within / (n - count) as f64;
     let typical_size = (n as f64 - squared_sizes / n as f64) / (count - 1) as f64;
     let between = (squares_between / (count - 1) as f64 - within) / typical_size;

@@ -52,8 +52,11 @@ pub fn bias(
         judge.iter().zip(human).map(|(judge, human)| judge - human).collect();
     Undefined::unless_finite("difference", &differences)?;
     let moments: Moments = differences.iter().copied().collect();
-    let (mean_difference, standard_deviation) = (moments.mean()?, moments.variance()?.sqrt());
-    Undefined::unless_finite("difference", &[mean_difference, standard_deviation])?;
+    let mean_difference = moments.mean()?;
+    // Welford's sum loses its way where squares overflow.
+    let squares: f64 = differences.iter().map(|value| (value - mean_difference).powi(2)).sum();
+    Undefined::unless_finite("difference", &[squares])?;
+    let standard_deviation = moments.variance()?.sqrt();
     let (pairs, n) = (differences.len(), differences.len() as f64);
     let no_variation = Undefined::NoVariation { what: "differences" };
     let varies = standard_deviation > ROUNDING * largest(judge).max(largest(human));

@@ -181,6 +181,9 @@ fn a_judge_that_never_varies_is_not_relied_on() {
     assert_eq!((found.lambda, found.estimate), (0.0, 0.75));
     close(found.variance_ratio, 1.0);
     close(found.effective_labels, 4.0);
+    let plain = found.human_only_interval.unwrap();
+    close(found.student_interval.low, plain.low);
+    close(found.student_interval.high, plain.high);
     let flat = prediction_powered_mean(&[1.0; 4], &human, &human, 0.95);
     assert_eq!(flat, Err(Undefined::NoVariation { what: "human labels" }));
     assert!(prediction_powered_mean(&human, &human, &[1.0], 0.95).is_err());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{check_pairs, value_or_reason};
-use crate::{Interval, Moments, Undefined, mean_interval, normal_quantile};
+use crate::{Interval, Moments, Undefined, mean_interval, normal_quantile, student_t_quantile};
 
 /// A standard error this small beside the estimate is rounding, not variation.
 const NO_VARIATION: f64 = 1e-13;
@@ -23,6 +23,9 @@ pub struct PredictionPowered {
     pub standard_error: f64,
     /// Its normal interval.
     pub interval: Interval,
+    /// The same for few labels: by Student's t with a degree of freedom less than there are labels, and the variance divided
+    /// by as many. With lambda 0 it is the t interval of the human labels.
+    pub student_interval: Interval,
     /// How much the judge is relied on: 0 is not at all, 1 is in full.
     pub lambda: f64,
     /// Mean of the human labels alone.
@@ -43,8 +46,8 @@ pub struct PredictionPowered {
 ///
 /// `human` and `judge` belong to the labelled items, `judge_unlabelled` to the others. It assumes that the labelled items were
 /// chosen at random and that items are independent; about the judge it assumes nothing. A poor judge only brings lambda
-/// near 0, where the estimate is the mean of the human labels. The interval is normal and for many labels: below about 50
-/// it covers somewhat less than it says.
+/// near 0, where the estimate is the mean of the human labels. The normal interval is for many labels; below about 100 it covers
+/// less than it says, and the one by Student's t is nearer.
 ///
 /// It needs two labelled and two unlabelled items. A judge that never varies gets the lambda 0. Undefined when nothing is
 /// left to vary, as when all human labels are equal.
@@ -81,6 +84,7 @@ pub fn prediction_powered_mean(
         estimate,
         standard_error,
         interval: Interval { low: estimate - half_width, high: estimate + half_width },
+        student_interval: student_interval(estimate, standard_error, labelled, confidence)?,
         lambda,
         human_only,
         human_only_interval: mean_interval(&human_moments, confidence),
@@ -88,6 +92,19 @@ pub fn prediction_powered_mean(
         variance_ratio,
         effective_labels: labelled as f64 / variance_ratio,
     })
+}
+
+/// `estimate ± t · standard_error · √(n/(n−1))`: Student's interval (1908) of a standard error that was divided by n.
+fn student_interval(
+    estimate: f64,
+    standard_error: f64,
+    labelled: usize,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
+    let n = labelled as f64;
+    let t = student_t_quantile(f64::midpoint(1.0, confidence), n - 1.0)?;
+    let half_width = t * standard_error * (n / (n - 1.0)).sqrt();
+    Ok(Interval { low: estimate - half_width, high: estimate + half_width })
 }
 
 /// What the estimate is made of.
@@ -204,6 +221,8 @@ pub struct PredictionPoweredDifference {
     pub standard_error: f64,
     /// Its normal interval.
     pub interval: Interval,
+    /// The same for few labels: Student's t as for a single mean, by the system with fewer labels.
+    pub student_interval: Interval,
 }
 
 /// The difference of the mean human scores of two systems, each estimated as by [`prediction_powered_mean`].
@@ -227,13 +246,14 @@ pub fn prediction_powered_difference(
     if half_width <= NO_VARIATION * one.estimate.abs().max(other.estimate.abs()) {
         return Err(Undefined::NoVariation { what: "differences between the systems" });
     }
-    let interval = Interval { low: estimate - half_width, high: estimate + half_width };
+    let fewer = one.labelled.min(other.labelled);
     Ok(PredictionPoweredDifference {
-        first: one,
-        second: other,
         estimate,
         standard_error,
-        interval,
+        interval: Interval { low: estimate - half_width, high: estimate + half_width },
+        student_interval: student_interval(estimate, standard_error, fewer, confidence)?,
+        first: one,
+        second: other,
     })
 }
 

@@ -1,13 +1,13 @@
 //! Judges against people: examples checked by hand, degenerate input, and properties.
 #![allow(clippy::unwrap_used)]
 
-use fullbench_stats::Undefined;
 use fullbench_stats::validity::{
     Against, Coefficient, JudgedRates, LabelDesign, LabelsNeeded, PartlyLabelled, Resampled,
     Resampling, bias, bias_slope, clustered_interval, confusion, correlate, correlation,
     group_correlation, labels_needed, prediction_powered_difference, prediction_powered_mean,
     rogan_gladen, system_correlations,
 };
+use fullbench_stats::{Undefined, student_t_quantile};
 use proptest::prelude::*;
 
 const FEW: Resampling = Resampling { rounds: 200, seed: 1, confidence: 0.95 };
@@ -191,8 +191,8 @@ fn a_judge_that_never_varies_is_not_relied_on() {
     assert!(prediction_powered_difference(empty, empty, 0.95).is_err());
 }
 
-/// 100 labels of variance 1/4 and a useless judge: ±0.05 at 95% takes (1.96 · 0.5 / 0.05)² = 385 labels. 1,000 scored items cannot
-/// give ±0.01.
+/// 100 labels of variance 1/4 and a useless judge: ±0.05 at 95% takes about (1.96 · 0.5 / 0.05)² = 385 labels, and by Student's t
+/// 388, the first n with t · 0.5 / √(n−1) ≤ 0.05. 1,000 scored items cannot give ±0.01.
 #[test]
 fn labels_needed_by_hand() {
     let human: Vec<f64> = (0..100).map(|index| f64::from(index % 2)).collect();
@@ -200,10 +200,10 @@ fn labels_needed_by_hand() {
     let sample = || [LabelDesign::of(&human, &useless, &[0.0; 900]).unwrap()];
     for with_judge in [false, true] {
         let found = labels_needed(&sample(), 0.05, 0.95, with_judge).unwrap();
-        assert_eq!(found, LabelsNeeded::Reachable { more: 285, total: 385 });
+        assert_eq!(found, LabelsNeeded::Reachable { more: 288, total: 388 });
         let found = labels_needed(&sample(), 0.01, 0.95, with_judge).unwrap();
         let LabelsNeeded::OutOfReach { smallest } = found else { panic!("{found:?}") };
-        close(smallest, 1.959_963_984_540_054 * 0.5 / 1000_f64.sqrt());
+        close(smallest, student_t_quantile(0.975, 999.0).unwrap() * 0.5 / 999_f64.sqrt());
     }
     assert!(labels_needed(&sample(), 0.0, 0.95, true).is_err());
     assert!(labels_needed(&[], 0.1, 0.95, true).is_err());
@@ -281,7 +281,7 @@ proptest! {
         let Ok(now) = prediction_powered_mean(&human, &judge, &rest, 0.95) else { return Ok(()) };
         prop_assert!((0.0..=1.0).contains(&now.lambda));
         let design = || [LabelDesign::of(&human, &judge, &rest).unwrap()];
-        let half_width = (now.interval.high - now.interval.low) / 2.0;
+        let half_width = (now.student_interval.high - now.student_interval.low) / 2.0;
         let enough = LabelsNeeded::Reachable { more: 0, total: human.len() };
         prop_assert_eq!(labels_needed(&design(), half_width, 0.95, true).unwrap(), enough);
         let wanted = labels_needed(&design(), share * half_width, 0.95, true).unwrap();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::prediction_powered::{Parts, tuned, variance_with};
-use crate::{Undefined, normal_quantile};
+use crate::{Undefined, student_t_quantile};
 
 /// A sample of which some items have human labels, as it is now: what the precision of more labels is computed from.
 #[derive(Debug, Clone)]
@@ -60,8 +60,8 @@ pub enum LabelsNeeded {
 ///
 /// Labelling moves items from the unlabelled to the labelled ones, so that the scored items bound what can be reached: with all
 /// of them labelled, the judge has nothing to add. It assumes that variances and correlation stay as the present labels show
-/// them, and the normal interval of [`super::prediction_powered_mean`]; with few labels now the answer is rough. Undefined for
-/// no sample and for a half-width that is not positive.
+/// them, and the interval by Student's t of [`super::prediction_powered_mean`]; with few labels now the answer is rough.
+/// Undefined for no sample and for a half-width that is not positive.
 pub fn labels_needed(
     samples: &[LabelDesign],
     half_width: f64,
@@ -71,22 +71,25 @@ pub fn labels_needed(
     Undefined::unless_share("confidence", confidence)?;
     Undefined::unless_positive("the half-width", half_width)?;
     Undefined::unless_enough("samples", samples.len(), 1)?;
-    let z = normal_quantile(f64::midpoint(1.0, confidence))?;
+    let upper = f64::midpoint(1.0, confidence);
     let labels = |sample: &LabelDesign, more: usize| (sample.labelled + more).min(sample.scored);
-    let reached = |more: usize| {
+    let reached = |more: usize| -> Result<f64, Undefined> {
         let variance = |sample: &LabelDesign| sample.variance(labels(sample, more), with_judge);
-        z * samples.iter().map(variance).sum::<f64>().sqrt()
+        let fewest = samples.iter().map(|sample| labels(sample, more)).min().unwrap_or(2) as f64;
+        let scale = student_t_quantile(upper, fewest - 1.0)? * (fewest / (fewest - 1.0)).sqrt();
+        Ok(scale * samples.iter().map(variance).sum::<f64>().sqrt())
     };
     // The width that is there now is reached with no more labels, whatever the last digit says.
     let wanted = half_width * (1.0 + 1e-12);
     let open = samples.iter().map(|sample| sample.scored - sample.labelled).max().unwrap_or(0);
-    if reached(open) > wanted {
-        return Ok(LabelsNeeded::OutOfReach { smallest: reached(open) });
+    let smallest = reached(open)?;
+    if smallest > wanted {
+        return Ok(LabelsNeeded::OutOfReach { smallest });
     }
     let (mut low, mut high) = (0, open);
     while low < high {
         let middle = usize::midpoint(low, high);
-        if reached(middle) <= wanted {
+        if reached(middle)? <= wanted {
             high = middle;
         } else {
             low = middle + 1;

@@ -275,8 +275,13 @@ fn prediction_powered_means_cover_the_truth_and_are_never_much_wider() {
             let ratios: Vec<f64> = ratios.collect();
             let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
             let widest = ratios.iter().copied().fold(0.0, f64::max);
-            println!("    width beside human labels alone: mean {mean:.3}, widest {widest:.3}");
-            assert!(mean < 1.01 && widest < 1.10, "{mean} {widest}");
+            let wider = ratios.iter().filter(|ratio| **ratio > 1.05).count();
+            let wider = wider as f64 / ratios.len() as f64;
+            println!(
+                "    width beside human labels alone: mean {mean:.3}, widest {widest:.3}, over 1.05 in {wider:.4}"
+            );
+            assert!(mean < 1.01, "{mean}");
+            within(wider, 0.0, 0.01, rounds);
             if quality == 0.0 {
                 assert!(mean > 0.95, "a useless judge cannot help: {mean}");
             }

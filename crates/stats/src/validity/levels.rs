@@ -149,7 +149,7 @@ pub fn system_correlations(
         let (x, y) = scores.drawn_means(resampled, random);
         coefficients.iter().map(|&coefficient| correlation(coefficient, &x, &y).ok()).collect()
     });
-    let (x, y) = scores.means(&vec![1; scores.items.len()]);
+    let (x, y) = scores.means(&vec![1; scores.lengths.len()]);
     let of = |(index, &coefficient): (usize, &Coefficient)| {
         let plain = correlate(coefficient, &x, &y, resampling.confidence)?;
         let defined: Vec<f64> = drawn.iter().filter_map(|round| round[index]).collect();
@@ -169,22 +169,28 @@ pub fn system_correlations(
     Ok(coefficients.iter().enumerate().map(of).collect())
 }
 
-/// The scores by item.
+/// The scores, item after item.
 struct Scores {
     systems: usize,
-    items: Vec<Vec<(usize, f64, f64)>>,
+    /// The place of the system, and both scores.
+    cells: Vec<(u32, f64, f64)>,
+    /// How many cells each item has.
+    lengths: Vec<usize>,
 }
 
 impl Scores {
     fn of(first: &[f64], second: &[f64], systems: &[u32], items: &[u32]) -> Self {
-        let mut places: BTreeMap<u32, usize> = systems.iter().map(|&system| (system, 0)).collect();
-        places.values_mut().enumerate().for_each(|(place, slot)| *slot = place);
-        let mut by_item: BTreeMap<u32, Vec<(usize, f64, f64)>> = BTreeMap::new();
-        for (index, (item, system)) in items.iter().zip(systems).enumerate() {
-            let place = places.get(system).copied().unwrap_or(0);
-            by_item.entry(*item).or_default().push((place, first[index], second[index]));
-        }
-        Self { systems: places.len(), items: by_item.into_values().collect() }
+        let mut places: BTreeMap<u32, u32> = systems.iter().map(|&system| (system, 0)).collect();
+        places.values_mut().zip(0..).for_each(|(slot, place)| *slot = place);
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|&index| items[index]);
+        let cell = |&index: &usize| {
+            (places.get(&systems[index]).copied().unwrap_or(0), first[index], second[index])
+        };
+        let cells = order.iter().map(cell).collect();
+        let runs = order.chunk_by(|&left, &right| items[left] == items[right]);
+        let lengths = runs.map(<[_]>::len).collect();
+        Self { systems: places.len(), cells, lengths }
     }
 
     /// The means of each system that has a score, with items counted as often as they were drawn.
@@ -195,10 +201,16 @@ impl Scores {
 
     fn sums(&self, times: &[u32]) -> Vec<(f64, f64, f64)> {
         let mut sums = vec![(0.0, 0.0, 0.0); self.systems];
-        for (item, &times) in self.items.iter().zip(times).filter(|(_, times)| **times > 0) {
+        let mut rest = &self.cells[..];
+        for (&length, &times) in self.lengths.iter().zip(times) {
+            let (item, others) = rest.split_at(length.min(rest.len()));
+            rest = others;
+            if times == 0 {
+                continue;
+            }
             let weight = f64::from(times);
             for &(system, x, y) in item {
-                let sum = &mut sums[system];
+                let sum = &mut sums[system as usize];
                 *sum = (sum.0 + weight, sum.1 + weight * x, sum.2 + weight * y);
             }
         }
@@ -210,9 +222,9 @@ impl Scores {
         resampled: Resampled,
         random: &mut rand_pcg::Pcg64,
     ) -> (Vec<f64>, Vec<f64>) {
-        let mut times = vec![0; self.items.len()];
-        for _ in 0..self.items.len() {
-            times[random.random_range(0..self.items.len())] += 1;
+        let mut times = vec![0; self.lengths.len()];
+        for _ in 0..self.lengths.len() {
+            times[random.random_range(0..self.lengths.len())] += 1;
         }
         let (x, y) = self.means(&times);
         match resampled {

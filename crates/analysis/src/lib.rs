@@ -3,7 +3,10 @@
 //! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
+mod columns;
+pub mod correlate;
 mod error;
+pub mod ppi;
 mod report;
 pub mod table;
 

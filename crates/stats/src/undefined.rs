@@ -57,6 +57,20 @@ pub enum Undefined {
         /// The indices of each group, smallest first.
         groups: Vec<Vec<usize>>,
     },
+    /// One set of players never lost a point to the others, so that no finite strengths fit best.
+    #[error("{} of the players never lost a point to the other {}, so that no finite strengths fit best", .above.len(), .below.len())]
+    Separated {
+        /// Those who never lost to the others.
+        above: Vec<usize>,
+        /// The others.
+        below: Vec<usize>,
+    },
+    /// Two effects cannot be told apart: the data would fit as well with one instead of the other.
+    #[error("{what} cannot be told apart from the other effects")]
+    Confounded {
+        /// What cannot be told apart.
+        what: &'static str,
+    },
     /// An iteration did not settle.
     #[error("{what} did not converge within {iterations} iterations")]
     NotConverged {

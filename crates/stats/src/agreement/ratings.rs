@@ -138,6 +138,11 @@ impl Ratings {
         }
     }
 
+    /// Where the ratings of an item are among all, which are in the order of items.
+    pub(crate) fn range(&self, item: usize) -> std::ops::Range<usize> {
+        self.starts[item] as usize..self.starts[item + 1] as usize
+    }
+
     /// The values of an item.
     pub(crate) fn values_of(&self, item: usize) -> &[u32] {
         self.item(item).1

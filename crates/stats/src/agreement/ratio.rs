@@ -124,6 +124,7 @@ fn squared_distance(a: f64, b: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

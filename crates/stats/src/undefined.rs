@@ -51,6 +51,16 @@ pub enum Undefined {
         /// Length of the second.
         right: usize,
     },
+    /// Something that must be unique is there twice.
+    #[error("{what} {index} repeats {what} {first}")]
+    Repeated {
+        /// What it is, in the singular: `rating`.
+        what: &'static str,
+        /// Which repeats, counted from 0.
+        index: usize,
+        /// Which it repeats.
+        first: usize,
+    },
     /// Players that no chain of games connects cannot be put in one order.
     #[error("{} groups are not connected by any chain of games", .groups.len())]
     Disconnected {

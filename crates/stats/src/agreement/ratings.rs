@@ -1,0 +1,248 @@
+//! Ratings by item, made once from a long table.
+
+use crate::Undefined;
+
+/// A table of all items and annotators is filled directly when it has at most this many cells for each rating.
+const CELLS_FOR_EACH_RATING: usize = 4;
+
+/// Which value each annotator gave to each item. An annotator rates an item at most once, and may leave items out.
+///
+/// Items, annotators and values are codes counted from 0; memory grows with the largest of each, so codes should have no
+/// large gaps. Every code up to the largest is a category, used or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratings {
+    /// Where the ratings of each item begin, and where the last ends.
+    starts: Vec<u32>,
+    annotators: Vec<u32>,
+    /// Ranks of values: places in `numbers`.
+    values: Vec<u32>,
+    annotator_count: usize,
+    numbers: Vec<f64>,
+}
+
+impl Ratings {
+    /// Ratings whose values are names, or the numbers 0, 1, 2, … that their codes are.
+    ///
+    /// Row `i` says that annotator `annotators[i]` gave item `items[i]` the value `values[i]`. Undefined without rows, for
+    /// slices of different lengths, and when an annotator rates an item twice; the error names the row.
+    pub fn new(items: &[u32], annotators: &[u32], values: &[u32]) -> Result<Self, Undefined> {
+        let categories = values.iter().max().map_or(0, |&value| value as usize + 1);
+        let numbers = (0..categories).map(|code| code as f64).collect();
+        Self::build(items, annotators, values, None, numbers)
+    }
+
+    /// Ratings whose value codes stand for numbers: code `c` for `numbers[c]`. Codes with equal numbers are one value.
+    ///
+    /// Undefined as for [`Ratings::new`], for a code without a number, and for numbers that are not finite or beyond 10¹⁵⁰.
+    pub fn with_numbers(
+        items: &[u32],
+        annotators: &[u32],
+        values: &[u32],
+        numbers: &[f64],
+    ) -> Result<Self, Undefined> {
+        Undefined::unless_finite("value", numbers)?;
+        if let Some(&value) = numbers.iter().find(|number| number.abs() > 1e150) {
+            let (what, allowed) = ("a value", "between -1e150 and 1e150");
+            return Err(Undefined::OutOfRange { what, value, allowed });
+        }
+        if let Some(&code) = values.iter().find(|&&code| code as usize >= numbers.len()) {
+            let (what, allowed) = ("a value's code", "that of a number");
+            return Err(Undefined::OutOfRange { what, value: f64::from(code), allowed });
+        }
+        let mut order: Vec<u32> = (0..numbers.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| numbers[a as usize].total_cmp(&numbers[b as usize]));
+        let mut ranks = vec![0; numbers.len()];
+        let mut distinct: Vec<f64> = Vec::new();
+        for code in order {
+            let number = numbers[code as usize];
+            if distinct.last() != Some(&number) {
+                distinct.push(number);
+            }
+            ranks[code as usize] = distinct.len() as u32 - 1;
+        }
+        Self::build(items, annotators, values, Some(&ranks), distinct)
+    }
+
+    fn build(
+        items: &[u32],
+        annotators: &[u32],
+        values: &[u32],
+        ranks: Option<&[u32]>,
+        numbers: Vec<f64>,
+    ) -> Result<Self, Undefined> {
+        Undefined::unless_enough("ratings", items.len(), 1)?;
+        Undefined::unless_paired("items and annotators", items.len(), annotators.len())?;
+        Undefined::unless_paired("items and values", items.len(), values.len())?;
+        if items.len() >= u32::MAX as usize {
+            let (what, value) = ("the number of ratings", items.len() as f64);
+            return Err(Undefined::OutOfRange { what, value, allowed: "below 2^32" });
+        }
+        let count = |codes: &[u32]| codes.iter().max().map_or(0, |&code| code as usize + 1);
+        let table = Long {
+            items,
+            annotators,
+            values,
+            ranks,
+            item_count: count(items),
+            annotator_count: count(annotators),
+        };
+        let cells = table.item_count.saturating_mul(table.annotator_count);
+        let placed = if cells <= items.len().saturating_mul(CELLS_FOR_EACH_RATING) {
+            table.by_cell()
+        } else {
+            table.by_item()
+        };
+        let (starts, annotators, values) = placed?;
+        Ok(Self { starts, annotators, values, annotator_count: table.annotator_count, numbers })
+    }
+
+    /// How many items there are, rated or not.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many annotators there are.
+    #[must_use]
+    pub fn annotators(&self) -> usize {
+        self.annotator_count
+    }
+
+    /// How many ratings there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none; never true, since ratings cannot be made from nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The number of each category in ascending order; a value below is a place in this list.
+    #[must_use]
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// The ratings of an item as (annotators, values), both of the same length; empty for an item that does not exist.
+    #[must_use]
+    pub fn item(&self, item: usize) -> (&[u32], &[u32]) {
+        match (self.starts.get(item), self.starts.get(item + 1)) {
+            (Some(&start), Some(&end)) => {
+                let range = start as usize..end as usize;
+                (&self.annotators[range.clone()], &self.values[range])
+            }
+            _ => (&[], &[]),
+        }
+    }
+
+    /// Where the ratings of an item are among all, which are in the order of items.
+    pub(crate) fn range(&self, item: usize) -> std::ops::Range<usize> {
+        self.starts[item] as usize..self.starts[item + 1] as usize
+    }
+
+    /// The values of an item.
+    pub(crate) fn values_of(&self, item: usize) -> &[u32] {
+        self.item(item).1
+    }
+
+    /// The most ratings that an item has.
+    pub(crate) fn most_ratings(&self) -> usize {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0) as usize
+    }
+}
+
+/// A long table with its counts, on its way to being ordered by item.
+struct Long<'a> {
+    items: &'a [u32],
+    annotators: &'a [u32],
+    values: &'a [u32],
+    /// The rank of each value code; none where they are the same.
+    ranks: Option<&'a [u32]>,
+    item_count: usize,
+    annotator_count: usize,
+}
+
+/// Starts, annotators and values in the order of items.
+type Placed = (Vec<u32>, Vec<u32>, Vec<u32>);
+
+impl Long<'_> {
+    fn rank(&self, row: usize) -> u32 {
+        let code = self.values[row];
+        self.ranks.map_or(code, |ranks| ranks[code as usize])
+    }
+
+    /// Through a table with a cell for each item and annotator.
+    fn by_cell(&self) -> Result<Placed, Undefined> {
+        // 0 is a cell without a rating.
+        let mut cells = vec![0u32; self.item_count * self.annotator_count];
+        for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
+            let cell = &mut cells[item as usize * self.annotator_count + annotator as usize];
+            if *cell != 0 {
+                return Err(self.repeated(row));
+            }
+            *cell = self.rank(row) + 1;
+        }
+        let mut starts = Vec::with_capacity(self.item_count + 1);
+        let mut annotators = Vec::with_capacity(self.items.len());
+        let mut values = Vec::with_capacity(self.items.len());
+        starts.push(0);
+        for item in cells.chunks_exact(self.annotator_count) {
+            for (annotator, &cell) in item.iter().enumerate() {
+                if cell != 0 {
+                    annotators.push(annotator as u32);
+                    values.push(cell - 1);
+                }
+            }
+            starts.push(values.len() as u32);
+        }
+        Ok((starts, annotators, values))
+    }
+
+    /// By counting the ratings of each item, then placing them.
+    fn by_item(&self) -> Result<Placed, Undefined> {
+        let mut starts = vec![0u32; self.item_count + 2];
+        for &item in self.items {
+            starts[item as usize + 2] += 1;
+        }
+        for item in 2..starts.len() {
+            starts[item] += starts[item - 1];
+        }
+        let mut pairs = vec![(0u32, 0u32); self.items.len()];
+        for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
+            let place = &mut starts[item as usize + 1];
+            pairs[*place as usize] = (annotator, self.rank(row));
+            *place += 1;
+        }
+        starts.pop();
+        // The last item each annotator was seen with, counted from 1.
+        let mut seen = vec![0u32; self.annotator_count];
+        for (item, range) in starts.windows(2).enumerate() {
+            for &(annotator, _) in &pairs[range[0] as usize..range[1] as usize] {
+                let last = &mut seen[annotator as usize];
+                if *last == item as u32 + 1 {
+                    return Err(self.first_repeated());
+                }
+                *last = item as u32 + 1;
+            }
+        }
+        let (annotators, values) = pairs.into_iter().unzip();
+        Ok((starts, annotators, values))
+    }
+
+    /// The error for a row that repeats an earlier one.
+    fn repeated(&self, row: usize) -> Undefined {
+        let pair = (self.items[row], self.annotators[row]);
+        let first = (0..row).find(|&other| (self.items[other], self.annotators[other]) == pair);
+        Undefined::Repeated { what: "rating", index: row, first: first.unwrap_or(row) }
+    }
+
+    /// The error for the first row that repeats an earlier one.
+    fn first_repeated(&self) -> Undefined {
+        let mut seen = std::collections::HashSet::with_capacity(self.items.len());
+        let mut pairs = self.items.iter().zip(self.annotators);
+        self.repeated(pairs.position(|pair| !seen.insert(pair)).unwrap_or(0))
+    }
+}

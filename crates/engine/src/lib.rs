@@ -21,7 +21,7 @@ pub use error::{EngineError, InputProblem};
 pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
-    CaseChange, Change, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,
+    CaseChange, Change, Clustering, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,
     LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary, check_group_field,
     compare_runs, judge_gates, metadata_fields, summarize,
 };
@@ -31,6 +31,6 @@ pub use run::{
 };
 pub use spec::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
-    ExampleTemplate, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,
-    evaluation_schema, load_evaluation,
+    ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig,
+    SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation,
 };

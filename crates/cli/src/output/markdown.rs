@@ -43,6 +43,9 @@ pub(super) fn document(report: &RunReport) -> String {
         }
     }
     text.push('\n');
+    if let Some(clustering) = &report.clustering {
+        text.push_str(&format!("{}\n\n", escaped(&clustering.sentence)));
+    }
     text.push_str(&row(&["model", "answered", "cost", "latency p50", "latency p95"]));
     text.push_str(&row(&["---", "---:", "---:", "---:", "---:"]));
     for model in &report.models {

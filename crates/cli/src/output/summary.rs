@@ -6,12 +6,15 @@ use fullbench_engine::{ModelSummary, RunReport, ScorerSummary};
 use fullbench_types::NanoDollars;
 use serde::Serialize;
 
-use super::table;
+use super::{table, visible};
 use crate::failure::CliError;
 
 /// Tables for people: scores, then models, then groups and gates where there are any.
 pub(super) fn tables(report: &RunReport) -> String {
     let mut text = format!("{}\n", score_table(report.models.iter().map(|model| (None, model))));
+    if let Some(clustering) = &report.clustering {
+        text.push_str(&format!("{}\n\n", visible(&clustering.sentence)));
+    }
     text.push_str(&format!("{}\n", model_table(&report.models)));
     if let Some(groups) = &report.groups {
         let rows = groups.values.iter().flat_map(|(value, models)| {
@@ -150,6 +153,7 @@ struct Record<'report> {
     low: Option<f64>,
     high: Option<f64>,
     interval: Option<&'static str>,
+    clusters: Option<u64>,
     p50: Option<f64>,
     p95: Option<f64>,
     passed: u64,
@@ -181,6 +185,7 @@ fn records(report: &RunReport) -> Vec<Record<'_>> {
                 low: scores.low,
                 high: scores.high,
                 interval: scores.interval,
+                clusters: scores.clusters,
                 p50: scores.p50,
                 p95: scores.p95,
                 passed: scores.passed,

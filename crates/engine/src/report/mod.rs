@@ -3,12 +3,15 @@
 mod accumulate;
 mod diff;
 mod gates;
+mod grouping;
 mod summary;
 
 pub use diff::{CaseChange, Change, DiffCounts, DiffReport, compare_runs};
 pub(crate) use gates::check_gate;
 pub use gates::{GateResult, judge_gates};
+pub(crate) use grouping::group_field;
+pub use grouping::{Clustering, check_group_field};
 pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
-    check_group_field, metadata_fields, summarize,
+    metadata_fields, summarize,
 };

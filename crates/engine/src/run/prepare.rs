@@ -11,7 +11,7 @@ use super::open::OpenLane;
 use super::plan::Plan;
 use super::sample::draw;
 use crate::prompt::Prompts;
-use crate::report::check_group_field;
+use crate::report::{check_group_field, group_field};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, InputProblem, import_dataset};
 
@@ -57,6 +57,7 @@ pub(crate) async fn check(
     store: &ScopedStore,
 ) -> Result<Checked, EngineError> {
     let dataset = Arc::new(import_dataset(&mut evaluation, store).await?);
+    evaluation.spec.group = group_field(&evaluation, &dataset)?;
     let mut cases = store.cases(dataset.clone());
     let spec = evaluation.spec.clone();
     let plan = planned(store, &spec, &dataset)?;

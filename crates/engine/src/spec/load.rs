@@ -90,6 +90,8 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
         cache: file.cache.clone(),
         budget: file.budget,
         gates: file.gates.clone(),
+        group: None,
+        baselines: std::collections::BTreeMap::new(),
     };
     Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
 }

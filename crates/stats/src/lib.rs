@@ -22,8 +22,8 @@ pub use distribution::{
     normal_quantile, student_t_cdf, student_t_quantile, student_t_sf,
 };
 pub use interval::{
-    ClusterSums, Interval, PairedProportions, clopper_pearson_interval, mean_interval,
-    wilson_interval,
+    ClusterSums, ClusteredMean, Interval, PairedProportions, clopper_pearson_interval,
+    clustered_mean, mean_interval, wilson_interval,
 };
 pub use random::random_stream;
 pub use undefined::Undefined;

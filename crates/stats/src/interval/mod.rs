@@ -1,9 +1,11 @@
 //! Confidence intervals.
 
+mod clustered;
 mod mean;
 mod paired;
 mod proportion;
 
+pub use clustered::{ClusteredMean, clustered_mean};
 pub use mean::{ClusterSums, mean_interval};
 pub use paired::PairedProportions;
 pub use proportion::{clopper_pearson_interval, wilson_interval};

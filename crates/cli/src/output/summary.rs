@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use fullbench_engine::{ModelSummary, RunReport, ScorerSummary};
+use fullbench_engine::{GateResult, ModelSummary, RunReport, ScorerSummary};
 use fullbench_types::NanoDollars;
 use serde::Serialize;
 
@@ -25,12 +25,25 @@ pub(super) fn tables(report: &RunReport) -> String {
     if !report.gates.is_empty() {
         let mut gates = table(&["gate", "model", "holds", "because"]);
         for gate in &report.gates {
-            let holds = if gate.passed { "yes" } else { "NO" };
-            gates.add_row(vec![&gate.expression, &gate.model, holds, &gate.detail]);
+            let holds = match (gate.passed, &gate.warning) {
+                (false, _) => "NO",
+                (true, Some(_)) => "CANNOT TELL",
+                (true, None) => "yes",
+            };
+            let because = because(gate);
+            gates.add_row(vec![&gate.expression, &gate.model, holds, &because]);
         }
         text.push_str(&format!("{gates}\n"));
     }
     text
+}
+
+/// What a gate rests on, and what that leaves open.
+pub(super) fn because(gate: &GateResult) -> String {
+    match &gate.warning {
+        Some(warning) => format!("{warning} · {}", gate.detail),
+        None => gate.detail.clone(),
+    }
 }
 
 fn score_table<'report>(

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fullbench_llm::{ModelConfig, Provider};
-use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore, UnitResult};
+use fullbench_store::{
+    DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
+};
 use fullbench_types::{UnitKey, UnscoredReason};
 use serde::Serialize;
 
 use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
-use super::gates::{GateResult, judge_gates};
+use super::diff::{DiffOptions, compare_runs};
+use super::gates::{Comparison, GateResult, judge_gates};
 use super::grouping::{Clustering, Grouping};
 use crate::spec::EvaluationSpec;
 use crate::{EngineError, run::planned};
@@ -251,7 +254,7 @@ pub async fn summarize(
         Clustered::ByCase => Some(Clustering::by_case(plan.cases.len(), plan.repetitions)),
         Clustered::ByGroup => grouping.as_ref().and_then(Grouping::clustering),
     };
-    let gates = judge_gates(&spec.gates, &models);
+    let gates = judge_gates(&spec.gates, &models, &compared(store, run, &spec).await?);
     Ok(RunReport {
         id: run.id.to_string(),
         name: run.name.clone(),
@@ -271,6 +274,27 @@ pub async fn summarize(
         groups,
         gates,
     })
+}
+
+/// The run compared with each baseline that a gate names.
+async fn compared(
+    store: &ScopedStore,
+    run: &RunRecord,
+    spec: &EvaluationSpec,
+) -> Result<BTreeMap<String, Comparison>, EngineError> {
+    let mut comparisons = BTreeMap::new();
+    for (name, id) in &spec.baselines {
+        let comparison = match store.run(*id).await {
+            Ok(baseline) => {
+                let options = DiffOptions { margin: None, changes: 0 };
+                Ok(compare_runs(store, &baseline, run, options).await?)
+            }
+            Err(StoreError::RunNotFound(id)) => Err(format!("its run {id} is gone")),
+            Err(other) => return Err(other.into()),
+        };
+        comparisons.insert(name.clone(), comparison);
+    }
+    Ok(comparisons)
 }
 
 /// Lets the database count, where neither the order nor the case of a result matters; false when it cannot.

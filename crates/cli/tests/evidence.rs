@@ -166,9 +166,10 @@ fn a_diff_tests_what_changed() {
     assert_eq!(exact["verdict"], "better");
     let graded = &report["counts"][1]["evidence"];
     assert_eq!((&graded["test"], &graded["interval_method"]), (&json!("paired_t"), &json!("t")));
-    // 12 differences of 0.5 and 2 of −0.25 among 100; scipy: ttest_rel, t = 3.327 with 99 degrees of freedom.
+    // 12 differences of 0.5 and 2 of −0.25 among 100; p by scipy's ttest_rel.
     assert!((number(&graded["difference"]) - 0.055).abs() < 1e-12, "{graded}");
     let p = number(&graded["p_value"]);
+    assert!((p - 0.001_540_971_220_676_67).abs() < 1e-12, "{graded}");
     assert!((number(&graded["adjusted_p_value"]) - 2.0 * p).abs() < 1e-12, "Holm over two tests");
     assert_eq!(report["counts"][0]["changes"], json!({"fixed": 12, "broken": 2, "same": 86}));
     let shown = folder.run(&["diff", &before]).stdout;
@@ -329,6 +330,9 @@ fn evidence_combines_with_other_conditions() {
     let call = "no_regression(exact_match, baseline=\"main\", margin=0.02)";
     let said = with(&format!("{call} and exact_match.mean > 0.9"));
     assert_eq!(said.code, Some(1));
+    let plain = "gates:\n  - no_regression(exact_match, baseline: \"main\", margin: 0.02)\n";
+    let said = gated(24, 4, plain).1;
+    assert!(said.stderr.contains("gate warns"), "quotes are not needed: {}", said.stderr);
     let said = with(&format!("exact_match.mean > 0.5 or {call}"));
     assert_eq!(said.code, Some(0));
     assert!(!said.stderr.contains("gate warns"), "it holds either way: {}", said.stderr);

@@ -66,7 +66,7 @@ fn changed(row: &DiffCounts, verdict: Verdict, tests: usize) -> String {
     let number =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
     format!(
-        "{} is {}: {} before, {} after, a difference of {} ({}; p {}{corrected}).",
+        "{} is {}: {} before, {} after, a difference of {} (95% interval {}; p {}{corrected}).",
         name(row),
         verdict.words(),
         number(row.before_mean),

@@ -1,5 +1,6 @@
 //! The evaluation file: its shape, how it is read and checked, and the frozen spec a run keeps.
 
+mod conditions;
 mod decode;
 mod file;
 mod load;

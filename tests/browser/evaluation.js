@@ -8,6 +8,8 @@ const path = require('node:path');
 const CASES = 2500;
 const MODELS = ['alpha', 'beta', 'gamma', 'delta'];
 const SCORERS = ['exact_match', 'shares', 'brief'];
+const THREADS = 499; // groups of about five cases, spread over the file
+const MARGIN = 0.001; // less than so many cases can tell
 const CATEGORIES = ['billing', 'shipping', 'returns', 'accounts'];
 
 // Text that would run, load or be filled in, if the page took it for anything but text.
@@ -43,6 +45,7 @@ function testCase(number) {
     id: key(number),
     input: number === NEEDLE_CASE ? NEEDLE : `Question ${number}: what is asked in number ${number}?`,
     reference: right,
+    thread: number % THREADS,
     category: number === HOSTILE_CASE ? HOSTILE_CATEGORY : CATEGORIES[number % CATEGORIES.length],
     answers,
   };
@@ -54,22 +57,30 @@ function testCase(number) {
 function write(folder) {
   const lines = Array.from({ length: CASES }, (_, number) => JSON.stringify(testCase(number)));
   fs.writeFileSync(path.join(folder, 'cases.jsonl'), `${lines.join('\n')}\n`);
-  // JSON is YAML.
-  fs.writeFileSync(path.join(folder, 'fullbench.yaml'), JSON.stringify({
+  // Before, the second model was as the third is now; the others were as they are.
+  const earlier = name => (name === MODELS[1] ? MODELS[2] : name);
+  const evaluation = (models, more) => JSON.stringify({ // JSON is YAML
     name: NAME,
     dataset: 'cases.jsonl',
     metadata: ['category'],
-    models: MODELS.map(name => ({ name, provider: 'recorded', field: `answers.${name}` })),
+    statistics: { group: 'thread' },
+    models,
     scorers: [
       SCORERS[0],
       { type: 'regex', name: SCORERS[1], patterns: ['^answer', '\\d', 'a'], mode: 'share' },
       { type: 'length', name: SCORERS[2], max: 24 },
     ],
-  }, null, 2));
+    ...more,
+  }, null, 2);
+  const recorded = answers => MODELS.map(name => ({ name, provider: 'recorded', field: `answers.${answers(name)}` }));
+  fs.writeFileSync(path.join(folder, 'baseline.yaml'), evaluation(recorded(earlier)));
+  fs.writeFileSync(path.join(folder, 'fullbench.yaml'), evaluation(recorded(name => name), {
+    gates: [`no_regression(${SCORERS[0]}, baseline: "main", margin: ${MARGIN})`, `${SCORERS[0]}.mean > 0.1`],
+  }));
 }
 
 module.exports = {
-  CASES, MODELS, SCORERS, NAME, HOSTILE, HOSTILE_OUTPUT, HOSTILE_CATEGORY, HOSTILE_CASE, NEEDLE, NEEDLE_CASE, key, testCase,
+  CASES, MODELS, SCORERS, THREADS, MARGIN, NAME, HOSTILE, HOSTILE_OUTPUT, HOSTILE_CATEGORY, HOSTILE_CASE, NEEDLE, NEEDLE_CASE, key, testCase,
 };
 
 if (require.main === module) write(process.argv[2]);

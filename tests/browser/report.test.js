@@ -8,7 +8,7 @@ const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { chromium } = require('playwright-core');
 const {
-  CASES, MODELS, SCORERS, NAME, HOSTILE, HOSTILE_OUTPUT, HOSTILE_CATEGORY, HOSTILE_CASE, NEEDLE, NEEDLE_CASE, key, testCase,
+  CASES, MODELS, SCORERS, THREADS, NAME, HOSTILE, HOSTILE_OUTPUT, HOSTILE_CATEGORY, HOSTILE_CASE, NEEDLE, NEEDLE_CASE, key, testCase,
 } = require('./evaluation.js');
 
 const folder = process.env.REPORT_FOLDER;
@@ -101,6 +101,44 @@ describe('the HTML report', () => {
     const rated = Array.from({ length: CASES }, (_, number) => testCase(number)).filter(one => one.reference);
     const right = rated.filter(one => one.answers.alpha === one.reference).length;
     assert.equal(shown[0][2], (right / rated.length).toFixed(3), 'the mean is that of the data');
+  });
+
+  it('draws every interval on one scale, with the numbers beside', async () => {
+    const rows = await page.locator('table.summary tbody tr:not(.scorer)').evaluateAll(all => all.map(row => {
+      const plot = row.querySelector('svg.plot').getBoundingClientRect();
+      const whisker = row.querySelector('svg.plot line.whisker').getBoundingClientRect();
+      const at = x => (x - plot.left) / plot.width;
+      return {
+        label: row.querySelector('svg.plot').getAttribute('aria-label'), range: row.querySelector('[data-label="95%"]').textContent,
+        low: at(whisker.left), high: at(whisker.right),
+      };
+    }));
+    const scores = SCORERS.flatMap(scorer => MODELS.map(model => scoreOf(model, scorer)));
+    for (const [at, { mean, low, high, interval, clusters }] of scores.entries()) {
+      assert.equal(interval, 't_clustered_by_group');
+      assert.equal(clusters, THREADS);
+      assert.equal(rows[at].range, `${low.toFixed(3)} – ${high.toFixed(3)}`);
+      assert.equal(rows[at].label, `mean ${mean.toFixed(3)}, interval ${low.toFixed(3)} to ${high.toFixed(3)}`);
+      assert.ok(Math.abs(rows[at].low - low) < 0.01 && Math.abs(rows[at].high - high) < 0.01, JSON.stringify(rows[at]));
+    }
+    assert.match(await page.locator('#summary').textContent(), new RegExp(`clustered by thread: ${THREADS} groups`));
+  });
+
+  it('tells a gate that cannot tell from one that holds, without colour', async () => {
+    const rows = await page.locator('table.gates tbody tr').evaluateAll(all => all.map(row => ({
+      result: row.cells[0].textContent, model: row.cells[2].textContent, chart: row.querySelector('svg.plot')?.getAttribute('aria-label'),
+      warning: row.querySelector('.warning')?.textContent,
+    })));
+    assert.equal(rows.length, 2 * MODELS.length);
+    for (const gate of summary.gates) {
+      const wanted = gate.warning ? '!cannot tell' : '✓passed';
+      assert.ok(rows.some(row => row.result === wanted && row.model === gate.model && (row.warning ?? null) === gate.warning), gate.expression);
+    }
+    const open = rows.filter(row => row.warning);
+    assert.deepEqual(open.map(row => row.model).toSorted(), MODELS.filter(model => model !== 'beta').toSorted());
+    assert.ok(rows.indexOf(open.at(-1)) < open.length, 'what needs a look comes first');
+    assert.match(rows.find(row => row.model === 'beta' && row.chart).chart, /^difference from main: \+0\.\d+, interval \+0\.\d+ to \+0\.\d+, margin −0\.001$/);
+    assert.match(await page.locator('#figures').textContent(), /All passed3 cannot tell/);
   });
 
   it('has the numbers of every value of the field asked for', async () => {

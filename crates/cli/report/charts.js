@@ -39,6 +39,42 @@ const Charts = (() => {
     thresholds.map(at => line(pct(at), 0, pct(at), '100%', 'gate')), marks);
   }
 
+  /** Half the width of the scale on which differences are drawn: what all of them and their margins need. */
+  function reach(comparisons) {
+    const ends = comparisons.flatMap(({ evidence, margin }) => [
+      margin, evidence.difference, evidence.interval && evidence.interval.low, evidence.interval && evidence.interval.high,
+    ]);
+    const widest = Math.max(0, ...ends.filter(known).map(Math.abs));
+    const step = 10 ** Math.floor(Math.log10(widest || 0.01));
+    return Math.ceil(widest / step) * step;
+  }
+
+  const signed = value => `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value).toFixed(3)}`;
+
+  /** The scale above a column of differences. */
+  function differenceAxis(half) {
+    return svg('svg', { class: 'plot axis', height: 14, 'aria-hidden': 'true' },
+      [[0, 'start', -half], [0.5, 'middle', 0], [1, 'end', half]].map(([at, anchor, value]) =>
+        svg('text', { x: pct(at), y: 11, 'text-anchor': anchor }, value ? signed(Number(value.toPrecision(3))) : '0')));
+  }
+
+  /** A difference from a baseline with its interval; no change is in the middle, the margin is dotted. */
+  function difference({ evidence, margin, baseline }, half, colour) {
+    const at = value => pct((value + half) / (2 * half));
+    const { interval: range } = evidence;
+    const marks = svg('svg', { y: '50%', width: '100%', height: 1 });
+    if (range) {
+      marks.append(line(at(range.low), 0, at(range.high), 0, 'whisker'));
+      for (const end of [range.low, range.high]) marks.append(line(at(end), -5, at(end), 5, 'whisker'));
+    }
+    if (known(evidence.difference)) marks.append(svg('circle', { cx: at(evidence.difference), cy: 0, r: 3.75, class: 'dot' }));
+    return svg('svg', {
+      class: 'plot', role: 'img', style: `--c:${colour}`,
+      'aria-label': `difference from ${baseline}: ${known(evidence.difference) ? signed(evidence.difference) : 'none'}`
+        + (range ? `, interval ${signed(range.low)} to ${signed(range.high)}` : ', no interval') + `, margin ${signed(-margin)}`,
+    }, line(at(0), 0, at(0), '100%', 'zero'), line(at(-margin), 0, at(-margin), '100%', 'gate'), marks);
+  }
+
   /** Counts over equal bins from 0 to 1. */
   function histogram(counts, top, colour, label) {
     const height = 64;
@@ -105,5 +141,5 @@ const Charts = (() => {
         h('span', null, scale.log ? ms(scale.low) : '0'), h('span', null, ms(scale.high))));
   }
 
-  return { axis, interval, histogram, shares, latencyScale, latency };
+  return { axis, interval, reach, signed, differenceAxis, difference, histogram, shares, latencyScale, latency };
 })();

@@ -13,6 +13,8 @@
     $(id).hidden = false;
   };
   const lead = text => h('p', { class: 'lead' }, text);
+  /** What stands between backticks is code. */
+  const coded = text => text.split('`').map((part, at) => (at % 2 ? h('code', null, part) : part));
   /** A table that scrolls sideways by itself where it does not fit. */
   const scroller = (label, table) => h('div', { class: 'scroller', role: 'region', 'aria-label': label, tabindex: 0 }, table);
   const head = (...names) => h('thead', null, h('tr', null, names.flat().filter(Boolean).map(name =>
@@ -49,10 +51,11 @@
     const left = models.reduce((sum, one) => sum + (one.remaining || 0), 0);
     const failed = models.reduce((sum, one) => sum + total(one.failures), 0);
     const missed = gates.filter(gate => gate.passed !== true).length;
+    const open = gates.filter(gate => gate.passed === true && gate.warning).length;
     const dataset = run.dataset || {};
     $('figures').append(...[
       gates.length > 0 && figure('Gates', missed ? `${int(missed)} of ${int(gates.length)} missed` : 'All passed',
-        missed ? null : plural(gates.length, 'gate'), missed ? 'bad' : 'good'),
+        open ? `${int(open)} cannot tell` : missed ? null : plural(gates.length, 'gate'), missed ? 'bad' : open ? 'fair' : 'good'),
       figure('Answers', int(answered), [`of ${int(planned)} planned`, failed && `${int(failed)} failed`,
         left && `${int(left)} not run`].filter(Boolean).join(', ')),
       figure('Models', int(models.length), plural(data.scorers.length, 'scorer')),
@@ -121,22 +124,41 @@
           ['Passed', 'num'], ['Failed', 'num'], open && ['Unscored', 'unscored'], open && ['Possible mean', 'num']].filter(Boolean)
           .map(([content, className]) => h('th', { scope: 'col', role: 'columnheader', class: className }, content)))),
       rows);
-    show('summary', h('p', { class: 'lead legend' }, keys), table);
+    show('summary', h('p', { class: 'lead legend' }, keys), data.clustering && lead(coded(data.clustering.sentence)), table);
+  }
+
+  /** A gate in a word and a mark, so that no colour is needed to tell them apart. */
+  function gateResult(gate) {
+    if (gate.passed === false) return ['failed', '✕', 'missed'];
+    if (gate.passed !== true) return ['unscored', '○', 'undecided'];
+    return gate.warning ? ['open', '!', 'cannot tell'] : ['passed', '✓', 'passed'];
   }
 
   function gateList(data) {
-    const { gates } = data;
+    const { gates, models } = data;
     if (!gates.length) return;
-    const order = [...gates].sort((a, b) => (a.passed === true) - (b.passed === true));
-    show('gates', scroller('Result of every gate', h('table', { class: 'plain gates' },
-      head('Result', 'Gate', 'Model', 'Measured'),
-      h('tbody', null, order.map(gate => h('tr', null,
-        h('td', null, h('span', { class: `outcome ${gate.passed === true ? 'passed' : gate.passed === false ? 'failed' : 'unscored'}` },
-          h('span', { class: 'mark', 'aria-hidden': 'true' }, gate.passed === true ? '✓' : gate.passed === false ? '✕' : '○'),
-          gate.passed === true ? 'passed' : gate.passed === false ? 'missed' : 'undecided')),
-        h('th', { scope: 'row' }, h('code', null, gate.expression)),
-        h('td', null, gate.model || 'all models'),
-        h('td', null, gate.detail || NONE)))))));
+    const rank = gate => ['failed', 'unscored', 'open', 'passed'].indexOf(gateResult(gate)[0]);
+    const order = [...gates].sort((a, b) => rank(a) - rank(b));
+    const compared = gates.flatMap(gate => gate.evidence || []);
+    const half = compared.length && Charts.reach(compared);
+    const chart = gate => h('td', { class: 'chart' }, (gate.evidence || []).map(one =>
+      Charts.difference(one, half, colour(Math.max(0, models.findIndex(model => model.model === gate.model))))));
+    const keys = half && h('p', { class: 'lead legend' }, [
+      h('span', { class: 'k-dot' }, 'difference from the baseline'), h('span', { class: 'k-whisker' }, '95% interval'),
+      h('span', { class: 'k-gate' }, 'margin'),
+    ]);
+    show('gates', keys, scroller('Result of every gate', h('table', { class: 'plain gates' },
+      head('Result', 'Gate', 'Model', half && h('th', { scope: 'col', class: 'chart' },
+        h('span', { class: 'sr' }, 'Difference from the baseline'), Charts.differenceAxis(half)), 'Measured'),
+      h('tbody', null, order.map(gate => {
+        const [className, mark, word] = gateResult(gate);
+        return h('tr', null,
+          h('td', null, h('span', { class: `outcome ${className}` }, h('span', { class: 'mark', 'aria-hidden': 'true' }, mark), word)),
+          h('th', { scope: 'row' }, h('code', null, gate.expression)),
+          h('td', { class: 'model' }, gate.model || 'all models'),
+          half && chart(gate),
+          h('td', null, gate.warning && h('p', { class: 'warning' }, gate.warning), coded(gate.detail || NONE)));
+      })))));
   }
 
   function distributions(data, names) {

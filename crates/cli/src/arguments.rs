@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod baseline;
 pub(crate) mod dataset;
 pub(crate) mod metric;
 pub(crate) mod weights;
@@ -41,8 +42,10 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Show a run's numbers, or one of its cases
     Show(ShowArguments),
-    /// Compare two runs case by case: fixed, broken, same
+    /// Compare two runs case by case, and say what the differences show
     Diff(DiffArguments),
+    /// Name runs that others are compared with
+    Baseline(baseline::BaselineArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
     /// Score text files by a metric, with intervals and paired tests
@@ -84,7 +87,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// The run: its id, some letters of it, its name, or `latest`
+    /// The run: a baseline, its id, some letters of it, its name, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
 
@@ -157,7 +160,7 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// The run: its id, some letters of it, its name, or `latest`
+    /// The run: a baseline, its id, some letters of it, its name, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
 
@@ -171,12 +174,16 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// The run before
+    /// The run before: a baseline, its id, some letters of it, its name, or `latest`
     pub(crate) before: String,
 
     /// The run after
     #[arg(default_value = "latest")]
     pub(crate) after: String,
+
+    /// A difference that does not matter, for example 0.02: smaller ones can be shown to be equivalent
+    #[arg(long, value_name = "DIFFERENCE", value_parser = margin)]
+    pub(crate) margin: Option<f64>,
 
     /// Changed cases shown in the table at most
     #[arg(long, default_value_t = 50)]
@@ -189,7 +196,7 @@ pub(crate) struct DiffArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The run: its id, some letters of it, its name, or `latest`
+    /// The run: a baseline, its id, some letters of it, its name, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
 
@@ -270,6 +277,13 @@ pub(crate) enum ExportFormat {
     Json,
     /// One row for each unit, a column for each scorer
     Csv,
+}
+
+fn margin(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(margin) if margin > 0.0 && margin < 1.0 => Ok(margin),
+        _ => Err("give a number between 0 and 1, for example 0.02".to_owned()),
+    }
 }
 
 fn dollars(text: &str) -> Result<f64, String> {

@@ -52,6 +52,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
         Command::List(list) => block_on(commands::list::run(&list, &home)),
         Command::Show(show) => block_on(commands::show::run(&show, &home)),
         Command::Diff(diff) => block_on(commands::diff::run(&diff, &home)),
+        Command::Baseline(baseline) => block_on(commands::baseline::run(&baseline, &home)),
         Command::Export(export) => block_on(commands::export::run(&export, &home)),
         Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home)),
     }

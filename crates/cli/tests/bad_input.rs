@@ -188,6 +188,20 @@ fn evaluation_files() {
         in_file("an unknown sampling strategy", with("sample: { size: 1, strategy: randm }")),
         in_file("a gate that does not parse", with("gates: [\"exact_match.mean >=\"]")),
         in_file("a gate on an unknown scorer", with("gates: [\"exact_mach.mean >= 0.5\"]")),
+        in_file(
+            "evidence on an unknown scorer",
+            with("gates: ['no_regression(exact_mach, baseline: \"main\", margin: 0.02)']"),
+        ),
+        in_file(
+            "evidence without a margin",
+            with("gates: ['no_regression(exact_match, baseline: \"main\")']"),
+        ),
+        in_file(
+            "evidence against a baseline that is missing",
+            with("gates: ['no_regression(exact_match, baseline: \"main\", margin: 0.02)']"),
+        ),
+        in_file("groups by a field no case has", with("statistics: { group: conversation }")),
+        in_file("groups by a number", with("statistics: { group: 7 }")),
         in_file("a gate on an unknown number", with("gates: [\"exact_match.avg >= 0.5\"]")),
     ];
     insta::assert_snapshot!(catalogue(mistakes));

@@ -21,9 +21,9 @@ pub use error::{EngineError, InputProblem};
 pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
-    CaseChange, Change, DiffCounts, DiffReport, GateResult, GroupSummary, LatencyStep,
-    LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary, check_group_field,
-    compare_runs, judge_gates, metadata_fields, summarize,
+    CaseChange, Change, Clustering, DiffCounts, DiffOptions, DiffReport, Evidence, GateEvidence,
+    GateResult, GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo,
+    ScorerSummary, Verdict, check_group_field, compare_runs, metadata_fields, summarize,
 };
 pub use run::{
     CaseSelection, Estimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun, Progress,
@@ -31,6 +31,6 @@ pub use run::{
 };
 pub use spec::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
-    ExampleTemplate, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,
-    evaluation_schema, load_evaluation,
+    ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig,
+    SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation,
 };

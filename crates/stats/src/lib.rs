@@ -23,7 +23,7 @@ pub use distribution::{
 };
 pub use interval::{
     Bootstrap, BootstrapInterval, BootstrapMethod, ClusterSums, ClusteredMean, Interval,
-    clopper_pearson_interval, clustered_mean, mean_interval, wilson_interval,
+    PairedProportions, clopper_pearson_interval, clustered_mean, mean_interval, wilson_interval,
 };
 pub use random::random_stream;
 pub use undefined::Undefined;

@@ -37,6 +37,15 @@ pub enum StoreError {
         /// How many match.
         count: usize,
     },
+    /// There is no such baseline.
+    #[error("there is no baseline `{0}`")]
+    BaselineNotFound(String),
+    /// A baseline cannot be called this, because a run is.
+    #[error("a baseline cannot be called `{0}`: that already finds a run")]
+    BaselineIsRun(String),
+    /// A name that cannot be typed or told apart.
+    #[error("`{0}` is no name for a baseline")]
+    BaselineName(String),
     /// Another process works on the run.
     #[error("run {0} is being worked on by another process")]
     RunLocked(String),
@@ -58,8 +67,11 @@ impl StoreError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::RunNotFound(_) => ErrorCode::NotFound,
-            Self::RunAmbiguous { .. } | Self::Unopened { .. } => ErrorCode::InvalidInput,
+            Self::RunNotFound(_) | Self::BaselineNotFound(_) => ErrorCode::NotFound,
+            Self::RunAmbiguous { .. }
+            | Self::Unopened { .. }
+            | Self::BaselineIsRun(_)
+            | Self::BaselineName(_) => ErrorCode::InvalidInput,
             Self::RunLocked(_) | Self::NewerDatabase { .. } => ErrorCode::Conflict,
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
@@ -69,8 +81,17 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::RunNotFound(_) => Some("`fullbench list` shows the runs there are"),
+            Self::RunNotFound(_) => Some(
+                "`fullbench list` shows the runs there are, `fullbench baseline list` the baselines",
+            ),
             Self::RunAmbiguous { .. } => Some("give more letters of the id"),
+            Self::BaselineNotFound(_) => {
+                Some("`fullbench baseline list` shows the baselines there are")
+            }
+            Self::BaselineIsRun(_) => {
+                Some("choose a name that no run has and that is not part of an id")
+            }
+            Self::BaselineName(_) => Some("use up to 100 letters without spaces"),
             Self::RunLocked(_) => Some("wait for it to end, or stop it with Ctrl-C"),
             Self::NewerDatabase { .. } => {
                 Some("update fullbench, or use another folder with FULLBENCH_HOME")

@@ -3,6 +3,7 @@
 //! Everything is reached through [`Store::scoped`]: there is no query without an organization.
 //! The store keeps what it is given; it plans, runs and scores nothing.
 
+mod baselines;
 mod cache;
 mod database;
 mod dataset;
@@ -17,6 +18,7 @@ mod results;
 mod rollup;
 mod runs;
 
+pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
 pub use dataset::{CaseReader, DatasetVersion, DatasetWriter, FieldMapping, StoredBlock};

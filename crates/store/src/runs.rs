@@ -90,8 +90,18 @@ impl ScopedStore {
         record(found.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?)
     }
 
-    /// The run whose id begins or ends with these letters, the newest of this name, or the newest of all for `latest`.
+    /// The run a baseline of this name stands for; else the run whose id begins or ends with these letters, the newest of this
+    /// name, or the newest of all for `latest`.
     pub async fn find_run(&self, wanted: &str) -> Result<RunRecord, StoreError> {
+        match self.baseline(wanted).await {
+            Ok(baseline) => self.run(baseline.run).await,
+            Err(StoreError::BaselineNotFound(_)) => self.find_run_itself(wanted).await,
+            Err(other) => Err(other),
+        }
+    }
+
+    /// As [`Self::find_run`], but for baselines.
+    pub(crate) async fn find_run_itself(&self, wanted: &str) -> Result<RunRecord, StoreError> {
         let runs = self.runs(None).await?;
         if wanted == "latest" {
             return runs

@@ -303,3 +303,54 @@ async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
     let page = store.results_after(run.id, None, 7, ResultDetail::Full).await.unwrap();
     assert_eq!(page[0].result.as_ref().unwrap().choices, text.choices);
 }
+
+#[tokio::test]
+async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization() {
+    let fixture = fixture().await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let (first, second) = (new_run(&store).await, new_run(&store).await);
+    store.set_baseline("main", first.id).await.unwrap();
+    assert_eq!(store.find_run("main").await.unwrap().id, first.id);
+    store.set_baseline("main", second.id).await.unwrap();
+    assert_eq!(store.find_run("main").await.unwrap().id, second.id, "setting again moves it");
+    assert_eq!(store.baselines().await.unwrap().len(), 1);
+    let theirs = fixture.store.scoped(OrganizationId(uuid::Uuid::from_u128(7)));
+    assert!(theirs.baselines().await.unwrap().is_empty());
+    assert!(matches!(theirs.find_run("main").await, Err(StoreError::RunNotFound(_))));
+    assert!(matches!(theirs.set_baseline("main", first.id).await, Err(StoreError::RunNotFound(_))));
+    for taken in ["test", "latest", &first.id.to_string()[24..], &first.id.to_string()[..8]] {
+        assert!(
+            matches!(store.set_baseline(taken, first.id).await, Err(StoreError::BaselineIsRun(_))),
+            "{taken}"
+        );
+    }
+    for wrong in ["", "two words", "a\u{1b}b"] {
+        let refused = store.set_baseline(wrong, first.id).await;
+        assert!(matches!(refused, Err(StoreError::BaselineName(_))), "{wrong:?}");
+    }
+    assert_eq!(store.remove_baseline("main").await.unwrap().run, second.id);
+    assert!(matches!(store.remove_baseline("main").await, Err(StoreError::BaselineNotFound(_))));
+}
+
+#[tokio::test]
+async fn a_database_from_before_baselines_gets_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let run = new_run(&store.scoped(DEFAULT_ORGANIZATION)).await;
+    store.close().await.unwrap();
+    // Back to what the second migration left.
+    let path = folder.path().join("fullbench.db");
+    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
+    for sql in [
+        "DROP TABLE baselines",
+        "DELETE FROM seaql_migrations WHERE version > 'm0002_missing_scores'",
+    ] {
+        sea_orm::sqlx::query(sql).execute(&pool).await.unwrap();
+    }
+    pool.close().await;
+    let store = Store::open(folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
+    assert_eq!(store.find_run("latest").await.unwrap().id, run.id);
+    store.set_baseline("main", run.id).await.unwrap();
+    assert_eq!(store.find_run("main").await.unwrap().id, run.id);
+}

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod baseline;
 pub(crate) mod completions;
 pub(crate) mod dataset;
 pub(crate) mod diff;

@@ -100,6 +100,11 @@ pub(crate) async fn carry_out(
 /// 3 while units are open; else 1 when a gate fails; else 3 when units or their scoring failed and no gate says how many
 /// may.
 fn exit(report: &RunReport, failed: u64, open: u64) -> Exit {
+    for gate in &report.gates {
+        if let Some(warning) = &gate.warning {
+            write_line(&format!("gate warns: {} · {} · {warning}", gate.expression, gate.model));
+        }
+    }
     let failed_gates: Vec<_> = report.gates.iter().filter(|gate| !gate.passed).collect();
     for gate in &failed_gates {
         write_line(&format!("gate failed: {} · {} · {}", gate.expression, gate.model, gate.detail));

@@ -4,21 +4,21 @@ use std::io::Write;
 
 use fullbench_engine::RunReport;
 
-use super::summary::{interval, number};
+use super::summary::{because, interval, number};
 use super::{markdown, print_text, visible};
 use crate::failure::CliError;
 
-/// Prints annotations; a failed gate is an error, everything else a notice.
+/// Prints annotations; a failed gate is an error, one that cannot tell a warning, everything else a notice.
 pub(super) fn print(report: &RunReport) -> Result<(), CliError> {
     let mut text = String::new();
     for gate in &report.gates {
-        let kind = if gate.passed { "notice" } else { "error" };
-        let message = format!("{}: {} ({})", gate.model, gate.expression, gate.detail);
-        text.push_str(&command(
-            kind,
-            if gate.passed { "gate holds" } else { "gate failed" },
-            &message,
-        ));
+        let (kind, title) = match (gate.passed, &gate.warning) {
+            (false, _) => ("error", "gate failed"),
+            (true, Some(_)) => ("warning", "gate cannot tell"),
+            (true, None) => ("notice", "gate holds"),
+        };
+        let message = format!("{}: {} ({})", gate.model, gate.expression, because(gate));
+        text.push_str(&command(kind, title, &message));
     }
     for note in &report.notes {
         text.push_str(&command("warning", "fullbench", note));

@@ -8,6 +8,7 @@ use fullbench_store::{ResultDetail, RunRecord, ScopedStore, UnitResult};
 use fullbench_types::Outcome;
 
 use super::results::RunContext;
+use super::summary::because;
 use crate::failure::CliError;
 
 /// Writes the document, reading the results of one model after the other.
@@ -136,10 +137,15 @@ fn write_gates(out: &mut impl Write, report: &RunReport) -> Result<(), CliError>
             escaped(&gate.expression),
             escaped(&gate.model)
         )?;
-        if gate.passed {
-            writeln!(out, "/>")?;
-        } else {
-            writeln!(out, "><failure message=\"{}\"/></testcase>", escaped(&gate.detail))?;
+        match (gate.passed, &gate.warning) {
+            (true, None) => writeln!(out, "/>")?,
+            (true, Some(_)) => {
+                let text = escaped(&because(gate));
+                writeln!(out, "><system-out>warning: {text}</system-out></testcase>")?;
+            }
+            (false, _) => {
+                writeln!(out, "><failure message=\"{}\"/></testcase>", escaped(&gate.detail))?;
+            }
         }
     }
     writeln!(out, "  </testsuite>")?;

@@ -2,7 +2,7 @@
 
 use fullbench_engine::RunReport;
 
-use super::summary::{cost, interval, number, unscored};
+use super::summary::{because, cost, interval, number, unscored};
 
 /// A document with a table of scores, one of models, and the gates.
 pub(super) fn document(report: &RunReport) -> String {
@@ -43,6 +43,9 @@ pub(super) fn document(report: &RunReport) -> String {
         }
     }
     text.push('\n');
+    if let Some(clustering) = &report.clustering {
+        text.push_str(&format!("{}\n\n", escaped(&clustering.sentence)));
+    }
     text.push_str(&row(&["model", "answered", "cost", "latency p50", "latency p95"]));
     text.push_str(&row(&["---", "---:", "---:", "---:", "---:"]));
     for model in &report.models {
@@ -61,12 +64,16 @@ pub(super) fn document(report: &RunReport) -> String {
         text.push_str(&row(&["gate", "model", "holds", "because"]));
         text.push_str(&row(&["---", "---", "---", "---"]));
         for gate in &report.gates {
-            let holds = if gate.passed { "✅" } else { "❌" };
+            let holds = match (gate.passed, &gate.warning) {
+                (false, _) => "❌",
+                (true, Some(_)) => "⚠️ cannot tell",
+                (true, None) => "✅",
+            };
             text.push_str(&row(&[
                 &format!("`{}`", gate.expression.replace(['`', '|', '\n'], " ")),
                 &escaped(&gate.model),
                 holds,
-                &escaped(&gate.detail),
+                &escaped(&because(gate)),
             ]));
         }
     }

@@ -2,16 +2,19 @@
 
 use std::io::Write;
 
-use fullbench_engine::{ModelSummary, RunReport, ScorerSummary};
+use fullbench_engine::{GateResult, ModelSummary, RunReport, ScorerSummary};
 use fullbench_types::NanoDollars;
 use serde::Serialize;
 
-use super::table;
+use super::{table, visible};
 use crate::failure::CliError;
 
 /// Tables for people: scores, then models, then groups and gates where there are any.
 pub(super) fn tables(report: &RunReport) -> String {
     let mut text = format!("{}\n", score_table(report.models.iter().map(|model| (None, model))));
+    if let Some(clustering) = &report.clustering {
+        text.push_str(&format!("{}\n\n", visible(&clustering.sentence)));
+    }
     text.push_str(&format!("{}\n", model_table(&report.models)));
     if let Some(groups) = &report.groups {
         let rows = groups.values.iter().flat_map(|(value, models)| {
@@ -22,12 +25,25 @@ pub(super) fn tables(report: &RunReport) -> String {
     if !report.gates.is_empty() {
         let mut gates = table(&["gate", "model", "holds", "because"]);
         for gate in &report.gates {
-            let holds = if gate.passed { "yes" } else { "NO" };
-            gates.add_row(vec![&gate.expression, &gate.model, holds, &gate.detail]);
+            let holds = match (gate.passed, &gate.warning) {
+                (false, _) => "NO",
+                (true, Some(_)) => "CANNOT TELL",
+                (true, None) => "yes",
+            };
+            let because = because(gate);
+            gates.add_row(vec![&gate.expression, &gate.model, holds, &because]);
         }
         text.push_str(&format!("{gates}\n"));
     }
     text
+}
+
+/// What a gate rests on, and what that leaves open.
+pub(super) fn because(gate: &GateResult) -> String {
+    match &gate.warning {
+        Some(warning) => format!("{warning} · {}", gate.detail),
+        None => gate.detail.clone(),
+    }
 }
 
 fn score_table<'report>(
@@ -150,6 +166,7 @@ struct Record<'report> {
     low: Option<f64>,
     high: Option<f64>,
     interval: Option<&'static str>,
+    clusters: Option<u64>,
     p50: Option<f64>,
     p95: Option<f64>,
     passed: u64,
@@ -181,6 +198,7 @@ fn records(report: &RunReport) -> Vec<Record<'_>> {
                 low: scores.low,
                 high: scores.high,
                 interval: scores.interval,
+                clusters: scores.clusters,
                 p50: scores.p50,
                 p95: scores.p95,
                 passed: scores.passed,

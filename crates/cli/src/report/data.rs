@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fullbench_engine::{GateResult, ModelSummary, RunReport, ScorerInfo};
+use fullbench_engine::{Clustering, GateResult, ModelSummary, RunReport, ScorerInfo};
 use fullbench_store::{ResultDetail, RunRecord, ScopedStore, UnitResult};
 use fullbench_types::{Outcome, text_of};
 use jiff::Timestamp;
@@ -22,6 +22,7 @@ pub(super) struct ReportData<'report> {
     run: RunData<'report>,
     scorers: &'report [ScorerInfo],
     models: &'report [ModelSummary],
+    clustering: Option<&'report Clustering>,
     groups: Option<GroupData<'report>>,
     gates: &'report [GateResult],
     cases_total: u64,
@@ -153,6 +154,7 @@ pub(super) async fn collect<'report>(
         },
         scorers: &report.scorers,
         models: &report.models,
+        clustering: report.clustering.as_ref(),
         groups: report.groups.as_ref().map(|groups| GroupData {
             by: &groups.by,
             values: groups

@@ -1,9 +1,11 @@
 //! Sums up the results of one model as they are read, in bounded memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fullbench_score::NamedScorer;
-use fullbench_stats::{ClusterSums, Moments, ValueCounts, mean_interval, wilson_interval};
+use fullbench_stats::{
+    ClusterSums, Interval, Moments, ValueCounts, mean_interval, wilson_interval,
+};
 use fullbench_store::{GenerationCount, ScoreCount, UnitResult};
 use fullbench_types::{FinishReason, NanoDollars, Outcome, UnscoredReason};
 
@@ -15,6 +17,45 @@ const CONFIDENCE: f64 = 0.95;
 const SCORE_STEPS: usize = 20;
 /// Steps of a latency histogram.
 const LATENCY_STEPS: usize = 24;
+
+/// What counts as one independent observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clustered {
+    /// Every value.
+    No,
+    /// A case with its repetitions.
+    ByCase,
+    /// A group of cases with their repetitions.
+    ByGroup,
+}
+
+/// Sums of every model, over all units or a part of them.
+pub(crate) struct ModelAccumulators {
+    pub(crate) models: Vec<ModelAccumulator>,
+    /// Groups numbered anew, so that a part of the units takes no room for groups it does not have.
+    groups: HashMap<u32, u32>,
+}
+
+impl ModelAccumulators {
+    pub(crate) fn new(names: &[String], scorers: &[NamedScorer], clustered: Clustered) -> Self {
+        let model = |name: &String| ModelAccumulator::new(name.clone(), scorers, clustered);
+        Self { models: names.iter().map(model).collect(), groups: HashMap::new() }
+    }
+
+    /// Takes one unit, with the number of its group; units of one case come one after the other.
+    pub(crate) fn add(&mut self, unit: &UnitResult, group: Option<u32>) {
+        let next = self.groups.len() as u32;
+        let group = group.map(|group| *self.groups.entry(group).or_insert(next));
+        if let Some(model) = self.models.get_mut(unit.key.model_index as usize) {
+            model.add(unit, group);
+        }
+    }
+
+    /// The summaries, given how many units of each model were planned and why open ones are open.
+    pub(crate) fn summaries(self, planned: u64, open_reason: UnscoredReason) -> Vec<ModelSummary> {
+        self.models.into_iter().map(|model| model.summary(planned, open_reason)).collect()
+    }
+}
 
 /// Sums of one model.
 pub(crate) struct ModelAccumulator {
@@ -75,7 +116,7 @@ impl Times {
 }
 
 impl ModelAccumulator {
-    pub(crate) fn new(name: String, scorers: &[NamedScorer], repetitions: u32) -> Self {
+    pub(crate) fn new(name: String, scorers: &[NamedScorer], clustered: Clustered) -> Self {
         Self {
             name,
             answered: 0,
@@ -89,13 +130,13 @@ impl ModelAccumulator {
             first_token: Times::default(),
             scorers: scorers
                 .iter()
-                .map(|scorer| ScorerAccumulator::new(scorer, repetitions))
+                .map(|scorer| ScorerAccumulator::new(scorer, clustered))
                 .collect(),
         }
     }
 
-    /// Takes one unit; units of one case come one after the other.
-    pub(crate) fn add(&mut self, unit: &UnitResult) {
+    /// Takes one unit, with the number of its group; units of one case come one after the other.
+    pub(crate) fn add(&mut self, unit: &UnitResult, group: Option<u32>) {
         let generation = unit.result.as_ref().ok();
         let attempts =
             unit.result.as_ref().map_or_else(|failure| failure.attempts, |answer| answer.attempts);
@@ -126,7 +167,7 @@ impl ModelAccumulator {
         for entry in &unit.scores {
             for scorer in self.scorers.iter_mut().filter(|scorer| scorer.hash == entry.scorer) {
                 scorer.add(entry.score.outcome, entry.score.value, 1);
-                scorer.add_to_cluster(unit.key.case_index, entry.score.value);
+                scorer.add_to_cluster(unit.key.case_index, group, entry.score.value);
             }
         }
     }
@@ -198,11 +239,14 @@ struct ScorerAccumulator {
     name: String,
     hash: [u8; 16],
     binary: bool,
-    clustered: bool,
+    clustered: Clustered,
     moments: Moments,
     values: ValueCounts,
     clusters: ClusterSums,
-    cluster: Option<(u64, f64, u64)>,
+    /// The case whose repetitions are being read.
+    open_case: Option<(u64, f64, u64)>,
+    /// Sum and number of values by group: groups may come in any order.
+    groups: Vec<(f64, u32)>,
     passed: u64,
     failed: u64,
     scored: u64,
@@ -211,16 +255,17 @@ struct ScorerAccumulator {
 }
 
 impl ScorerAccumulator {
-    fn new(scorer: &NamedScorer, repetitions: u32) -> Self {
+    fn new(scorer: &NamedScorer, clustered: Clustered) -> Self {
         Self {
             name: scorer.name.clone(),
             hash: scorer.hash.short(),
             binary: scorer.binary,
-            clustered: repetitions > 1,
+            clustered,
             moments: Moments::default(),
             values: ValueCounts::default(),
             clusters: ClusterSums::default(),
-            cluster: None,
+            open_case: None,
+            groups: Vec::new(),
             passed: 0,
             failed: 0,
             scored: 0,
@@ -244,17 +289,32 @@ impl ScorerAccumulator {
         }
     }
 
-    /// Adds a value to the cluster of its case.
-    fn add_to_cluster(&mut self, case_index: u64, value: Option<f64>) {
+    /// Adds a value to its cluster.
+    fn add_to_cluster(&mut self, case_index: u64, group: Option<u32>, value: Option<f64>) {
         let Some(value) = value else { return };
-        match &mut self.cluster {
+        match (self.clustered, group) {
+            (Clustered::ByGroup, Some(group)) => {
+                let group = group as usize;
+                if self.groups.len() <= group {
+                    self.groups.resize(group + 1, (0.0, 0));
+                }
+                self.groups[group].0 += value;
+                self.groups[group].1 += 1;
+            }
+            (Clustered::ByCase, _) => self.add_to_case(case_index, value),
+            _ => {}
+        }
+    }
+
+    fn add_to_case(&mut self, case_index: u64, value: f64) {
+        match &mut self.open_case {
             Some((case, sum, count)) if *case == case_index => {
                 *sum += value;
                 *count += 1;
             }
             _ => {
-                self.close_cluster();
-                self.cluster = Some((case_index, value, 1));
+                self.close_case();
+                self.open_case = Some((case_index, value, 1));
             }
         }
     }
@@ -263,10 +323,44 @@ impl ScorerAccumulator {
         *self.unscored.entry(reason.to_string()).or_default() += count;
     }
 
-    fn close_cluster(&mut self) {
-        if let Some((_, sum, count)) = self.cluster.take() {
+    fn close_case(&mut self) {
+        if let Some((_, sum, count)) = self.open_case.take() {
             self.clusters.add(sum, count);
         }
+    }
+
+    /// Adds up the clusters; groups of one value each are no clusters.
+    fn close_clusters(&mut self) {
+        self.close_case();
+        if self.clustered != Clustered::ByGroup {
+            return;
+        }
+        if self.groups.iter().all(|(_, count)| *count <= 1) {
+            self.clustered = Clustered::No;
+        }
+        for (sum, count) in self.groups.drain(..) {
+            self.clusters.add(sum, u64::from(count));
+        }
+    }
+
+    /// The interval of the mean and the name of its method.
+    fn interval(&self) -> (Option<Interval>, &'static str) {
+        let (by_t, by_wilson) = match self.clustered {
+            Clustered::No if self.binary => {
+                let interval = wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE);
+                return (interval.ok(), "wilson");
+            }
+            Clustered::No => return (mean_interval(&self.moments, CONFIDENCE).ok(), "t"),
+            Clustered::ByCase => ("t_clustered", "wilson_by_case"),
+            Clustered::ByGroup => ("t_clustered_by_group", "wilson_by_group"),
+        };
+        let all_alike = self.passed == 0 || self.failed == 0;
+        if self.binary && all_alike {
+            let clusters = self.clusters.clusters();
+            let successes = if self.passed > 0 { clusters } else { 0 };
+            return (wilson_interval(successes, clusters, CONFIDENCE).ok(), by_wilson);
+        }
+        (self.clusters.interval(CONFIDENCE).ok(), by_t)
     }
 
     fn summary(
@@ -275,24 +369,13 @@ impl ScorerAccumulator {
         remaining: u64,
         open_reason: UnscoredReason,
     ) -> ScorerSummary {
-        self.close_cluster();
+        self.close_clusters();
         let open = answered.saturating_sub(self.seen) + remaining;
         if open > 0 {
             *self.unscored.entry(open_reason.to_string()).or_default() += open;
         }
         let count = self.moments.count();
-        let all_alike = self.passed == 0 || self.failed == 0;
-        let (interval, method) = if self.clustered && self.binary && all_alike {
-            let cases = self.clusters.clusters();
-            let successes = if self.passed > 0 { cases } else { 0 };
-            (wilson_interval(successes, cases, CONFIDENCE).ok(), "wilson_by_case")
-        } else if self.clustered {
-            (self.clusters.interval(CONFIDENCE).ok(), "t_clustered")
-        } else if self.binary {
-            (wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE).ok(), "wilson")
-        } else {
-            (mean_interval(&self.moments, CONFIDENCE).ok(), "t")
-        };
+        let (interval, method) = self.interval();
         let missing = self.unscored.values().sum::<u64>() as f64;
         let bound = |filled: f64| {
             let units = count as f64 + missing;
@@ -311,6 +394,7 @@ impl ScorerAccumulator {
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
             interval: interval.map(|_| method),
+            clusters: (self.clustered != Clustered::No).then(|| self.clusters.clusters()),
             p50: self.values.quantile(0.5).ok(),
             p95: self.values.quantile(0.95).ok(),
             passed: self.passed,

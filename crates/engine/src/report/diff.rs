@@ -1,14 +1,14 @@
-//! What changed between two runs, case by case: fixed, broken, same.
+//! What changed between two runs: case by case, and what the changes show.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use fullbench_store::{RunRecord, ScopedStore, UnitResult};
-use fullbench_types::UnitKey;
+use fullbench_store::{RunRecord, ScopedStore};
 use serde::Serialize;
 
-use super::summary::read_results;
+use super::conclusion::{conclusion, firmer};
+use super::evidence::{Evidence, decide};
+use super::pairs::{Paired, Series, Side, pair};
 use crate::EngineError;
-use crate::spec::EvaluationSpec;
 
 /// How a case changed under one scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -24,6 +24,20 @@ pub enum Change {
     LostScore,
     /// It is scored now and was not before.
     GainedScore,
+}
+
+impl Change {
+    /// The change of a value; none where neither run has one.
+    pub(super) fn between(before: Option<f64>, after: Option<f64>) -> Option<Self> {
+        match (before, after) {
+            (None, None) => None,
+            (Some(_), None) => Some(Self::LostScore),
+            (None, Some(_)) => Some(Self::GainedScore),
+            (Some(before), Some(after)) if after > before => Some(Self::Fixed),
+            (Some(before), Some(after)) if after < before => Some(Self::Broken),
+            (Some(_), Some(_)) => Some(Self::Same),
+        }
+    }
 }
 
 /// One changed case.
@@ -52,9 +66,17 @@ pub struct DiffReport {
     pub before: String,
     /// The second run.
     pub after: String,
-    /// Counts for each model and scorer.
+    /// A difference up to this size does not matter, where the user says so.
+    pub margin: Option<f64>,
+    /// Each model and scorer.
     pub counts: Vec<DiffCounts>,
-    /// The changed cases; those that stayed the same are only counted.
+    /// What it comes to, in sentences.
+    pub conclusion: Vec<String>,
+    /// What would make it firmer.
+    pub firmer: Option<String>,
+    /// How many units changed under a scorer.
+    pub changed: u64,
+    /// The first of them, as many as were asked for; those that stayed the same are only counted.
     pub changes: Vec<CaseChange>,
     /// Units only the first run has.
     pub only_before: u64,
@@ -64,7 +86,7 @@ pub struct DiffReport {
     pub notes: Vec<String>,
 }
 
-/// Counts of one model and scorer.
+/// One model and scorer in both runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct DiffCounts {
     /// The model's name.
@@ -79,49 +101,19 @@ pub struct DiffCounts {
     pub after_mean: Option<f64>,
     /// How many of each change.
     pub changes: BTreeMap<Change, u64>,
+    /// The scorer is defined differently in the two runs.
+    pub redefined: bool,
+    /// What the pairs show.
+    pub evidence: Evidence,
 }
 
-type PairKey = (String, u32, u32);
-
-/// A run as the comparison needs it.
-struct Side {
-    models: Vec<String>,
-    scorers: Vec<(String, [u8; 16])>,
-}
-
-impl Side {
-    fn read(run: &RunRecord) -> Result<Self, EngineError> {
-        let spec: EvaluationSpec = serde_json::from_str(&run.spec)
-            .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
-        let mut scorers = Vec::new();
-        for config in &spec.scorers {
-            let scorer = fullbench_score::build(config)
-                .map_err(|error| EngineError::StoredSpec(error.message))?;
-            scorers.push((scorer.name, scorer.hash.short()));
-        }
-        Ok(Self {
-            models: spec.models.iter().map(fullbench_llm::ModelConfig::display_name).collect(),
-            scorers,
-        })
-    }
-
-    fn values(&self, unit: &UnitResult) -> Vec<Option<f64>> {
-        let value = |hash: &[u8; 16]| {
-            unit.scores
-                .iter()
-                .find(|entry| entry.scorer == *hash)
-                .and_then(|entry| entry.score.value)
-        };
-        self.scorers.iter().map(|(_, hash)| value(hash)).collect()
-    }
-}
-
-#[derive(Default)]
-struct Tally {
-    pairs: u64,
-    before: f64,
-    after: f64,
-    changes: BTreeMap<Change, u64>,
+/// How runs are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct DiffOptions {
+    /// A difference up to this size does not matter; with it, equivalence is tested.
+    pub margin: Option<f64>,
+    /// Changed units listed at most.
+    pub changes: usize,
 }
 
 /// Compares two runs: the second against the first.
@@ -129,91 +121,69 @@ pub async fn compare_runs(
     store: &ScopedStore,
     before: &RunRecord,
     after: &RunRecord,
+    options: DiffOptions,
 ) -> Result<DiffReport, EngineError> {
     let (left, right) = (Side::read(before)?, Side::read(after)?);
-    let shared: Vec<(usize, usize)> = (left.scorers.iter().enumerate())
-        .filter_map(|(index, (name, _))| {
-            Some((index, right.scorers.iter().position(|(other, _)| other == name)?))
-        })
-        .collect();
-    let mut unpaired = 0;
-    let mut earlier: HashMap<PairKey, Vec<Option<f64>>> = HashMap::new();
-    read_results(store, before, |unit| {
-        let model = left.models.get(unit.key.model_index as usize);
-        let model = model.and_then(|name| right.models.iter().position(|other| other == name));
-        let Some(model) = model else {
-            unpaired += 1;
-            return Ok(());
-        };
-        let values = left.values(unit);
-        earlier.insert((unit.case_key.clone(), model as u32, unit.key.repetition), values);
-        Ok(())
-    })
-    .await?;
-    let mut tallies: BTreeMap<(u32, usize), Tally> = BTreeMap::new();
+    let mut changed = 0;
     let mut changes = Vec::new();
-    let mut only_after = 0;
-    read_results(store, after, |unit| {
-        let values = right.values(unit);
-        let UnitKey { model_index, repetition, .. } = unit.key;
-        let Some(old) = earlier.remove(&(unit.case_key.clone(), model_index, repetition)) else {
-            only_after += 1;
-            return Ok(());
-        };
-        for &(left_index, right_index) in &shared {
-            let (was, is) = (old[left_index], values[right_index]);
-            let Some(change) = change(was, is) else { continue };
-            let tally = tallies.entry((model_index, right_index)).or_default();
-            *tally.changes.entry(change).or_default() += 1;
-            if let (Some(was), Some(is)) = (was, is) {
-                tally.pairs += 1;
-                tally.before += was;
-                tally.after += is;
-            }
-            if change != Change::Same {
-                changes.push(CaseChange {
-                    case: unit.case_key.clone(),
-                    model: right.models[model_index as usize].clone(),
-                    repetition,
-                    scorer: right.scorers[right_index].0.clone(),
-                    change,
-                    before: was,
-                    after: is,
-                });
-            }
+    let paired = pair(store, (before, &left), (after, &right), |found| {
+        changed += 1;
+        if changes.len() < options.changes {
+            changes.push(CaseChange {
+                case: found.unit.case_key.clone(),
+                model: right.models[found.unit.key.model_index as usize].clone(),
+                repetition: found.unit.key.repetition,
+                scorer: right.scorers[found.scorer].name.clone(),
+                change: found.change,
+                before: found.before,
+                after: found.after,
+            });
         }
-        Ok(())
     })
     .await?;
-    let mean = |sum: f64, pairs: u64| (pairs > 0).then(|| sum / pairs as f64);
-    let counts = tallies.into_iter().map(|((model, scorer), tally)| DiffCounts {
-        model: right.models[model as usize].clone(),
-        scorer: right.scorers[scorer].0.clone(),
-        pairs: tally.pairs,
-        before_mean: mean(tally.before, tally.pairs),
-        after_mean: mean(tally.after, tally.pairs),
-        changes: tally.changes,
-    });
+    let Paired { series, only_before, only_after } = paired;
+    let mut counts = Vec::new();
+    for ((model, scorer), series) in series {
+        counts.push(row(&left, &right, (model, scorer), series, options.margin));
+    }
+    decide(&mut counts.iter_mut().map(|row| &mut row.evidence).collect::<Vec<_>>());
     Ok(DiffReport {
         before: before.id.to_string(),
         after: after.id.to_string(),
-        counts: counts.collect(),
+        margin: options.margin,
+        conclusion: conclusion(&counts, options.margin),
+        firmer: firmer(&counts, options.margin),
+        counts,
+        changed,
         changes,
-        only_before: unpaired + earlier.len() as u64,
+        only_before,
         only_after,
         notes: differences(&left, &right, before.dataset != after.dataset),
     })
 }
 
-/// The change of a value; none where neither run has one.
-fn change(before: Option<f64>, after: Option<f64>) -> Option<Change> {
-    match (before, after) {
-        (None, None) => None,
-        (Some(_), None) => Some(Change::LostScore),
-        (None, Some(_)) => Some(Change::GainedScore),
-        (Some(before), Some(after)) if after > before => Some(Change::Fixed),
-        (Some(before), Some(after)) if after < before => Some(Change::Broken),
-        (Some(_), Some(_)) => Some(Change::Same),
+fn row(
+    left: &Side,
+    right: &Side,
+    (model, scorer): (usize, usize),
+    series: Series,
+    margin: Option<f64>,
+) -> DiffCounts {
+    let after = &right.scorers[scorer];
+    let before = left.scorers.iter().find(|before| before.name == after.name);
+    let binary = after.binary && before.is_some_and(|before| before.binary);
+    let pairs = series.before.len() as u64;
+    let mean =
+        |values: &[f64]| (pairs > 0).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    DiffCounts {
+        model: right.models[model].clone(),
+        scorer: after.name.clone(),
+        pairs,
+        before_mean: mean(&series.before),
+        after_mean: mean(&series.after),
+        redefined: before.is_none_or(|before| before.hash != after.hash),
+        evidence: Evidence::of(&series, binary, right.group.is_some(), margin),
+        changes: series.changes,
     }
 }
 
@@ -222,21 +192,31 @@ fn differences(left: &Side, right: &Side, other_data: bool) -> Vec<String> {
     if other_data {
         notes.push("the runs used different data: cases are paired by their id, and one may ask something else now".to_owned());
     }
+    if let ([before], [after]) = (left.models.as_slice(), right.models.as_slice())
+        && before != after
+    {
+        notes.push(format!("the model `{before}` of the first run is compared with `{after}` of the second: each run has one model"));
+    }
     for (mine, theirs, which) in [(left, right, "first"), (right, left, "second")] {
-        for model in mine.models.iter().filter(|model| !theirs.models.contains(model)) {
-            notes.push(format!("only the {which} run has the model `{model}`"));
+        for (index, model) in mine.models.iter().enumerate() {
+            if mine.partner(index, theirs).is_none() {
+                notes.push(format!("only the {which} run has the model `{model}`"));
+            }
         }
-        for (name, _) in mine
-            .scorers
-            .iter()
-            .filter(|(name, _)| !theirs.scorers.iter().any(|(other, _)| other == name))
-        {
-            notes.push(format!("only the {which} run has the scorer `{name}`"));
+        for scorer in &mine.scorers {
+            if !theirs.scorers.iter().any(|other| other.name == scorer.name) {
+                notes.push(format!("only the {which} run has the scorer `{}`", scorer.name));
+            }
         }
     }
-    for (name, hash) in &left.scorers {
-        if right.scorers.iter().any(|(other, other_hash)| other == name && other_hash != hash) {
-            notes.push(format!("the scorer `{name}` is defined differently in the two runs"));
+    for scorer in &left.scorers {
+        let redefined = right
+            .scorers
+            .iter()
+            .any(|other| other.name == scorer.name && other.hash != scorer.hash);
+        if redefined {
+            let name = &scorer.name;
+            notes.push(format!("the scorer `{name}` is defined differently in the two runs: a difference may come from that"));
         }
     }
     notes

@@ -1,14 +1,21 @@
 //! What a run says: summaries with intervals, gates, differences between runs.
 
 mod accumulate;
+mod conclusion;
 mod diff;
+mod evidence;
 mod gates;
+mod grouping;
+mod pairs;
 mod summary;
 
-pub use diff::{CaseChange, Change, DiffCounts, DiffReport, compare_runs};
-pub(crate) use gates::check_gate;
-pub use gates::{GateResult, judge_gates};
+pub use diff::{CaseChange, Change, DiffCounts, DiffOptions, DiffReport, compare_runs};
+pub use evidence::{Evidence, Verdict};
+pub use gates::{GateEvidence, GateResult};
+pub(crate) use gates::{baselines_of, check_gate};
+pub(crate) use grouping::group_field;
+pub use grouping::{Clustering, check_group_field};
 pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
-    check_group_field, metadata_fields, summarize,
+    metadata_fields, summarize,
 };

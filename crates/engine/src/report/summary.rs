@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fullbench_llm::Provider;
-use fullbench_store::{DatasetVersion, ResultDetail, RunRecord, ScopedStore, UnitResult};
-use fullbench_types::{UnitKey, UnscoredReason, text_of};
+use fullbench_llm::{ModelConfig, Provider};
+use fullbench_store::{
+    DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
+};
+use fullbench_types::{UnitKey, UnscoredReason};
 use serde::Serialize;
 
-use super::accumulate::ModelAccumulator;
-use super::gates::{GateResult, judge_gates};
+use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
+use super::diff::{DiffOptions, compare_runs};
+use super::gates::{Comparison, GateResult, judge_gates};
+use super::grouping::{Clustering, Grouping};
 use crate::spec::EvaluationSpec;
-use crate::{EngineError, Plan, run::planned};
+use crate::{EngineError, run::planned};
 
 /// Results read at a time.
 const PAGE: u64 = 4096;
@@ -47,6 +51,8 @@ pub struct RunReport {
     pub scorers: Vec<ScorerInfo>,
     /// The models.
     pub models: Vec<ModelSummary>,
+    /// What the intervals are clustered by; none where every value counts by itself.
+    pub clustering: Option<Clustering>,
     /// The same by the values of a field.
     pub groups: Option<GroupSummary>,
     /// The gates, judged.
@@ -153,8 +159,11 @@ pub struct ScorerSummary {
     pub low: Option<f64>,
     /// Upper end of the 95% interval.
     pub high: Option<f64>,
-    /// How the interval was made: `wilson`, `t`, `t_clustered` by case, or `wilson_by_case` where repetitions all agree.
+    /// How the interval was made: `wilson`, `t`, `t_clustered` by case, `t_clustered_by_group`, or, where all yes/no values
+    /// agree, `wilson_by_case` and `wilson_by_group`.
     pub interval: Option<&'static str>,
+    /// How many cases or groups the interval rests on; none where every value counts by itself.
+    pub clusters: Option<u64>,
     /// The median.
     pub p50: Option<f64>,
     /// The 95th percentile.
@@ -195,53 +204,57 @@ pub async fn summarize(
     let plan = planned(store, &spec, &dataset)?;
     let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
     let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
-    let new_models = || -> Vec<ModelAccumulator> {
-        spec.models
-            .iter()
-            .map(|model| ModelAccumulator::new(model.display_name(), &scorers, plan.repetitions))
-            .collect()
+    let mut grouping = Grouping::new(store, &dataset, by, spec.group.as_deref())?;
+    let clustered = match &spec.group {
+        Some(_) => Clustered::ByGroup,
+        None if plan.repetitions > 1 => Clustered::ByCase,
+        None => Clustered::No,
     };
-    let mut models = new_models();
-    let mut groups: BTreeMap<String, (u64, Vec<ModelAccumulator>)> = BTreeMap::new();
-    let mut values = GroupValues::read(store, &dataset, &plan, by)?;
-    if let Some(values) = &values {
-        for (value, cases) in &values.cases_of_value {
-            groups.insert(value.clone(), (*cases, new_models()));
+    let names: Vec<String> = spec.models.iter().map(ModelConfig::display_name).collect();
+    let mut whole = ModelAccumulators::new(&names, &scorers, clustered);
+    let mut parts: BTreeMap<String, (u64, ModelAccumulators)> = BTreeMap::new();
+    if let Some(grouping) = &mut grouping {
+        for (value, cases) in grouping.cases_of_value(&plan)? {
+            parts.insert(value, (cases, ModelAccumulators::new(&names, &scorers, clustered)));
         }
     }
-    let counted =
-        by.is_none() && plan.repetitions == 1 && count_in_database(store, run, &mut models).await?;
+    let counted = grouping.is_none()
+        && plan.repetitions == 1
+        && count_in_database(store, run, &mut whole.models).await?;
     if !counted {
-        models = new_models();
+        whole = ModelAccumulators::new(&names, &scorers, clustered);
         read_results(store, run, |unit| {
-            let index = unit.key.model_index as usize;
-            if let Some(model) = models.get_mut(index) {
-                model.add(unit);
-            }
-            let value = values.as_mut().map(|values| values.of(unit.key.case_index)).transpose()?;
-            let group = value.and_then(|value| groups.get_mut(&value));
-            if let Some(model) = group.and_then(|(_, models)| models.get_mut(index)) {
-                model.add(unit);
+            let Some(grouping) = &mut grouping else {
+                whole.add(unit, None);
+                return Ok(());
+            };
+            let place = grouping.of(unit.key.case_index)?;
+            whole.add(unit, place.cluster);
+            let part = place.value.as_ref().and_then(|value| parts.get_mut(value));
+            if let Some((_, models)) = part {
+                models.add(unit, place.cluster);
             }
             Ok(())
         })
         .await?;
     }
     let open_reason = open_reason(run);
-    let lane_units = plan.lane_units();
-    let models: Vec<ModelSummary> =
-        models.into_iter().map(|model| model.summary(lane_units, open_reason)).collect();
+    let models = whole.summaries(plan.lane_units(), open_reason);
     let groups = by.map(|by| GroupSummary {
         by: by.to_owned(),
-        values: groups
+        values: parts
             .into_iter()
             .map(|(value, (cases, models))| {
-                let units = cases * u64::from(plan.repetitions);
-                (value, models.into_iter().map(|model| model.summary(units, open_reason)).collect())
+                (value, models.summaries(cases * u64::from(plan.repetitions), open_reason))
             })
             .collect(),
     });
-    let gates = judge_gates(&spec.gates, &models);
+    let clustering = match clustered {
+        Clustered::No => None,
+        Clustered::ByCase => Some(Clustering::by_case(plan.cases.len(), plan.repetitions)),
+        Clustered::ByGroup => grouping.as_ref().and_then(Grouping::clustering),
+    };
+    let gates = judge_gates(&spec.gates, &models, &compared(store, run, &spec).await?);
     Ok(RunReport {
         id: run.id.to_string(),
         name: run.name.clone(),
@@ -257,9 +270,31 @@ pub async fn summarize(
         notes: run.notes.clone(),
         scorers: scorers.into_iter().map(ScorerInfo::from).collect(),
         models,
+        clustering,
         groups,
         gates,
     })
+}
+
+/// The run compared with each baseline that a gate names.
+async fn compared(
+    store: &ScopedStore,
+    run: &RunRecord,
+    spec: &EvaluationSpec,
+) -> Result<BTreeMap<String, Comparison>, EngineError> {
+    let mut comparisons = BTreeMap::new();
+    for (name, id) in &spec.baselines {
+        let comparison = match store.run(*id).await {
+            Ok(baseline) => {
+                let options = DiffOptions { margin: None, changes: 0 };
+                Ok(compare_runs(store, &baseline, run, options).await?)
+            }
+            Err(StoreError::RunNotFound(id)) => Err(format!("its run {id} is gone")),
+            Err(other) => return Err(other.into()),
+        };
+        comparisons.insert(name.clone(), comparison);
+    }
+    Ok(comparisons)
 }
 
 /// Lets the database count, where neither the order nor the case of a result matters; false when it cannot.
@@ -330,59 +365,4 @@ pub fn metadata_fields(spec: &EvaluationSpec, dataset: &DatasetVersion) -> Vec<S
 
 fn top_field(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
-}
-
-/// Refuses a grouping field that no case has.
-pub fn check_group_field(by: &str, dataset: &DatasetVersion) -> Result<(), EngineError> {
-    if dataset.fields.iter().any(|field| field == by || field == top_field(by)) {
-        return Ok(());
-    }
-    let hint = crate::spec::did_you_mean(by, dataset.fields.iter().map(String::as_str));
-    let problem = crate::InputProblem::new(format!("no case has the field `{by}`"));
-    Err(problem.in_field("--by").hint(hint).into())
-}
-
-/// The value of the grouping field for each case.
-struct GroupValues {
-    by: String,
-    cases: fullbench_store::CaseReader,
-    current: Option<(u64, String)>,
-    cases_of_value: BTreeMap<String, u64>,
-}
-
-impl GroupValues {
-    /// Counts the planned cases of each value; none when there is no grouping.
-    fn read(
-        store: &ScopedStore,
-        dataset: &Arc<DatasetVersion>,
-        plan: &Plan,
-        by: Option<&str>,
-    ) -> Result<Option<Self>, EngineError> {
-        let Some(by) = by else { return Ok(None) };
-        check_group_field(by, dataset)?;
-        let cases = store.cases(dataset.clone());
-        let mut values =
-            Self { by: by.to_owned(), cases, current: None, cases_of_value: BTreeMap::new() };
-        for position in 0..plan.cases.len() {
-            if let Some(index) = plan.cases.case_index(position) {
-                let value = values.of(index)?;
-                *values.cases_of_value.entry(value).or_default() += 1;
-            }
-        }
-        Ok(Some(values))
-    }
-
-    fn of(&mut self, case_index: u64) -> Result<String, EngineError> {
-        if let Some((index, value)) = &self.current
-            && *index == case_index
-        {
-            return Ok(value.clone());
-        }
-        let case = self.cases.case(case_index)?;
-        let value = case.field(&self.by).filter(|value| !value.is_null());
-        let value = value.map(|value| text_of(value).into_owned());
-        let value = value.unwrap_or_else(|| "(none)".to_owned());
-        self.current = Some((case_index, value.clone()));
-        Ok(value)
-    }
 }

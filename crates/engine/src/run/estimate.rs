@@ -8,7 +8,7 @@ use fullbench_types::{NanoDollars, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::prepare::{Checked, check};
+use super::prepare::{Checked, baselines, check};
 use crate::EngineError;
 use crate::spec::LoadedEvaluation;
 
@@ -60,6 +60,7 @@ pub async fn estimate(
     evaluation: LoadedEvaluation,
     store: &ScopedStore,
 ) -> Result<Estimate, EngineError> {
+    let (_, without_baseline) = baselines(&evaluation, store).await?;
     let Checked { spec, plan, tokens, .. } = check(evaluation, store).await?;
     let units = plan.lane_units();
     let repetitions = u64::from(plan.repetitions);
@@ -147,6 +148,9 @@ pub async fn estimate(
             "the run may stop at its budget of {}",
             NanoDollars::from_dollars(budget.usd)
         ));
+    }
+    for problem in without_baseline {
+        assumptions.push(format!("before the run: {}", problem.message));
     }
     let prices = fullbench_llm::price_table();
     assumptions.push(format!(

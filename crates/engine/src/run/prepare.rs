@@ -1,17 +1,18 @@
 //! From an evaluation or a stored run to a run that can be executed; every mistake is found here, before any call.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fullbench_llm::{Provider, estimate_messages, price_of, upper_estimate_messages};
 use fullbench_score::NamedScorer;
-use fullbench_store::{DatasetVersion, NewRun, RunLock, RunRecord, ScopedStore};
-use fullbench_types::{ContentHash, RunKind, RunState};
+use fullbench_store::{DatasetVersion, NewRun, RunLock, RunRecord, ScopedStore, StoreError};
+use fullbench_types::{ContentHash, RunId, RunKind, RunState};
 
 use super::open::OpenLane;
 use super::plan::Plan;
 use super::sample::draw;
 use crate::prompt::Prompts;
-use crate::report::check_group_field;
+use crate::report::{baselines_of, check_group_field, group_field};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, InputProblem, import_dataset};
 
@@ -57,6 +58,7 @@ pub(crate) async fn check(
     store: &ScopedStore,
 ) -> Result<Checked, EngineError> {
     let dataset = Arc::new(import_dataset(&mut evaluation, store).await?);
+    evaluation.spec.group = group_field(&evaluation, &dataset)?;
     let mut cases = store.cases(dataset.clone());
     let spec = evaluation.spec.clone();
     let plan = planned(store, &spec, &dataset)?;
@@ -93,10 +95,14 @@ pub async fn prepare_new(
     if needs_keys {
         problems.extend(missing_keys(&evaluation));
     }
+    let (baselines, missing) = baselines(&evaluation, store).await?;
+    problems.extend(missing);
     if !problems.is_empty() {
         return Err(EngineError::Input(problems));
     }
-    let Checked { spec, dataset, plan, scorers, prompts, .. } = check(evaluation, store).await?;
+    let Checked { mut spec, dataset, plan, scorers, prompts, .. } =
+        check(evaluation, store).await?;
+    spec.baselines = baselines;
     if let Some(field) = group_by {
         check_group_field(field, &dataset)?;
     }
@@ -185,6 +191,34 @@ fn compiled(spec: &EvaluationSpec) -> Result<(Vec<NamedScorer>, Arc<Prompts>), E
     let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
     let prompts = spec.prompt.compile().map_err(|error| EngineError::StoredSpec(error.message))?;
     Ok((scorers, Arc::new(prompts)))
+}
+
+/// The runs of the baselines that gates name, and what is wrong where one is missing.
+pub(crate) async fn baselines(
+    evaluation: &LoadedEvaluation,
+    store: &ScopedStore,
+) -> Result<(BTreeMap<String, RunId>, Vec<InputProblem>), EngineError> {
+    let mut found = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (index, gate) in evaluation.spec.gates.iter().enumerate() {
+        for name in baselines_of(gate) {
+            match store.baseline(&name).await {
+                Ok(baseline) => {
+                    found.insert(name, baseline.run);
+                }
+                Err(StoreError::BaselineNotFound(_)) => {
+                    let problem = InputProblem::new(format!("there is no baseline `{name}`"));
+                    let hint = format!(
+                        "run once without this gate, then `fullbench baseline set {name} latest`; `fullbench baseline list` shows those there are"
+                    );
+                    problems
+                        .push(evaluation.problem(&format!("gates[{index}]"), problem.hint(hint)));
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+    Ok((found, problems))
 }
 
 fn missing_keys(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {

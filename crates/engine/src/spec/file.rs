@@ -1,16 +1,19 @@
 //! The shape of the evaluation file, and of the frozen spec.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use fullbench_llm::{Limits, ModelConfig};
 use fullbench_score::ScorerConfig;
 use fullbench_store::FieldMapping;
+use fullbench_types::RunId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::statistics::StatisticsConfig;
 use crate::prompt::PromptTemplates;
 
 /// An evaluation: a data set, a prompt, models, scorers, and the rules of the run.
@@ -73,6 +76,9 @@ pub struct EvaluationFile {
     /// Conditions that must hold for every model, for example `exact_match.mean >= 0.8`; a failed gate makes the exit code 1.
     #[serde(default)]
     pub gates: Vec<String>,
+    /// How the numbers are made.
+    #[serde(default)]
+    pub statistics: StatisticsConfig,
 }
 
 fn one() -> u32 {
@@ -393,4 +399,10 @@ pub struct EvaluationSpec {
     pub budget: Option<BudgetConfig>,
     /// Conditions that must hold for every model.
     pub gates: Vec<String>,
+    /// The field whose values group cases in intervals and tests; none where the data has no such field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The runs that the baselines named in the gates stood for when the run began.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub baselines: BTreeMap<String, RunId>,
 }

@@ -7,6 +7,7 @@ use fullbench_llm::{ConfigError, ModelConfig, Provider};
 use fullbench_score::{ScorerConfig, descriptions};
 use serde_json::Value;
 
+use super::conditions::quoted;
 use super::decode::{decode, path_text, problem_at, steps_of};
 use super::file::{DatasetMap, EvaluationFile, SampleStrategy};
 use super::yaml::{Node, Step, parse};
@@ -61,7 +62,7 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
         let hint = "name an evaluation file; `fullbench init` writes an example";
         in_file(InputProblem::new("there is no such file").hint(hint))
     })?;
-    let document = parse(&text).map_err(in_file)?;
+    let document = parse(&quoted(&text)).or_else(|_| parse(&text)).map_err(in_file)?;
     let file: EvaluationFile = decode(&document).map_err(in_file)?;
     let mut check = Check { path, document: &document, problems: Vec::new() };
     check.cases(&file);
@@ -90,6 +91,8 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
         cache: file.cache.clone(),
         budget: file.budget,
         gates: file.gates.clone(),
+        group: None,
+        baselines: std::collections::BTreeMap::new(),
     };
     Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
 }

@@ -1,9 +1,11 @@
 //! The evaluation file: its shape, how it is read and checked, and the frozen spec a run keeps.
 
+mod conditions;
 mod decode;
 mod file;
 mod load;
 mod schema;
+mod statistics;
 mod suggest;
 mod yaml;
 
@@ -14,4 +16,6 @@ pub use file::{
 pub(crate) use load::unreadable as unreadable_file;
 pub use load::{LoadedEvaluation, load_evaluation};
 pub use schema::evaluation_schema;
+pub(crate) use statistics::DEFAULT_GROUP;
+pub use statistics::{GroupField, StatisticsConfig};
 pub(crate) use suggest::did_you_mean;

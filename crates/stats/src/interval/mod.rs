@@ -3,11 +3,13 @@
 mod bootstrap;
 mod clustered;
 mod mean;
+mod paired;
 mod proportion;
 
 pub use bootstrap::{Bootstrap, BootstrapInterval, BootstrapMethod};
 pub use clustered::{ClusteredMean, clustered_mean};
 pub use mean::{ClusterSums, mean_interval};
+pub use paired::PairedProportions;
 pub use proportion::{clopper_pearson_interval, wilson_interval};
 
 pub(crate) use clustered::by_cluster;

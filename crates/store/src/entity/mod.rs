@@ -1,5 +1,6 @@
 //! The tables. Columns are portable: text enums, JSON as text, integers for money and time, UUIDs.
 
+pub(crate) mod baseline;
 pub(crate) mod dataset_version;
 pub(crate) mod generation;
 pub(crate) mod run;

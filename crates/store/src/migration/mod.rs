@@ -2,6 +2,7 @@
 
 mod m0001_runs_and_results;
 mod m0002_missing_scores;
+mod m0003_baselines;
 
 use sea_orm_migration::prelude::*;
 
@@ -10,6 +11,10 @@ pub(crate) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_runs_and_results::Migration), Box::new(m0002_missing_scores::Migration)]
+        vec![
+            Box::new(m0001_runs_and_results::Migration),
+            Box::new(m0002_missing_scores::Migration),
+            Box::new(m0003_baselines::Migration),
+        ]
     }
 }

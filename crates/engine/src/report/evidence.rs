@@ -1,0 +1,237 @@
+//! What paired results show: difference, interval, test, verdict.
+
+use fullbench_stats::compare::{
+    Adjustment, EffectSize, MeanComparison, adjust, clustered_paired_t, cohen_dz, equivalence,
+    mcnemar_exact, minimum_detectable_effect, paired_t,
+};
+use fullbench_stats::{Interval, PairedProportions, Undefined};
+use serde::Serialize;
+
+use super::diff::Change;
+use super::pairs::Series;
+
+/// The confidence of the interval of a difference.
+pub(super) const CONFIDENCE: f64 = 0.95;
+/// The level of every test.
+pub(super) const LEVEL: f64 = 0.05;
+/// The power of the detectable difference.
+const POWER: f64 = 0.8;
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The second run is better, after correction for the number of tests.
+    Better,
+    /// The second run is worse, after correction for the number of tests.
+    Worse,
+    /// Neither a difference nor its absence is shown.
+    NoEvidence,
+    /// The difference is shown to lie within the margin.
+    Equivalent,
+    /// Every pair has the same value in both runs.
+    Identical,
+    /// There is no test for these pairs; `undefined` says why.
+    Undefined,
+}
+
+impl Verdict {
+    /// The verdict in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoEvidence => "no evidence",
+            Self::Equivalent => "equivalent",
+            Self::Identical => "identical",
+            Self::Undefined => "undefined",
+        }
+    }
+}
+
+/// What the pairs of one model and scorer show.
+#[derive(Debug, Clone, Serialize)]
+pub struct Evidence {
+    /// The test: `mcnemar_exact`, `paired_t` or `clustered_paired_t`; none where there is none.
+    pub test: Option<&'static str>,
+    /// What counts as one observation: `pair`, `case` or `group`.
+    pub observation: &'static str,
+    /// How many observations there are.
+    pub observations: u64,
+    /// Mean after minus mean before.
+    pub difference: Option<f64>,
+    /// Its 95% interval.
+    pub interval: Option<Interval>,
+    /// How the interval was made: `tango` or `t`.
+    pub interval_method: Option<&'static str>,
+    /// Cohen's dz: the difference in standard deviations of the differences.
+    pub effect_size: Option<EffectSize>,
+    /// Two-sided p-value of no difference.
+    pub p_value: Option<f64>,
+    /// The same after Holm's correction for all tests of the comparison.
+    pub adjusted_p_value: Option<f64>,
+    /// p-value of a difference outside of the margin, by two one-sided tests.
+    pub equivalence_p_value: Option<f64>,
+    /// The same after Holm's correction for all tests of equivalence.
+    pub adjusted_equivalence_p_value: Option<f64>,
+    /// The smallest true difference that the test finds in 80 of 100 such comparisons, before the correction.
+    pub minimum_detectable_effect: Option<f64>,
+    /// Why there is no test.
+    pub undefined: Option<String>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+impl Evidence {
+    /// What a series shows, before any correction for other tests. `grouped` says whether its clusters are groups or cases.
+    pub(super) fn of(series: &Series, binary: bool, grouped: bool, margin: Option<f64>) -> Self {
+        let pairs = series.before.len() as u64;
+        let clusters = distinct(&series.clusters);
+        let clustered = !series.clusters.is_empty() && clusters < pairs;
+        let observation = match (clustered, grouped) {
+            (false, _) => "pair",
+            (true, false) => "case",
+            (true, true) => "group",
+        };
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
+        let difference =
+            (pairs > 0).then(|| (sum(&series.after) - sum(&series.before)) / pairs as f64);
+        let mut evidence = Self {
+            test: None,
+            observation,
+            observations: if clustered { clusters } else { pairs },
+            difference,
+            interval: None,
+            interval_method: None,
+            effect_size: cohen_dz(&series.before, &series.after).ok(),
+            p_value: None,
+            adjusted_p_value: None,
+            equivalence_p_value: None,
+            adjusted_equivalence_p_value: None,
+            minimum_detectable_effect: None,
+            undefined: None,
+            verdict: Verdict::Undefined,
+        };
+        let comparison = if clustered {
+            clustered_paired_t(&series.before, &series.after, &series.clusters, CONFIDENCE)
+        } else {
+            paired_t(&series.before, &series.after, CONFIDENCE)
+        };
+        if let Ok(comparison) = &comparison {
+            evidence.minimum_detectable_effect = minimum_detectable_effect(
+                comparison.standard_error,
+                comparison.degrees_of_freedom,
+                LEVEL,
+                POWER,
+            )
+            .ok();
+        }
+        let count = |change| series.changes.get(&change).copied().unwrap_or_default();
+        let (fixed, broken) = (count(Change::Fixed), count(Change::Broken));
+        let told = if pairs == 0 {
+            Err(Undefined::TooFew { what: "pairs", given: 0, needed: 1 })
+        } else if fixed + broken == 0 {
+            evidence.unchanged(margin)
+        } else if binary && yes_or_no(series) && !clustered {
+            evidence.of_yes_and_no(fixed, broken, pairs, margin)
+        } else {
+            let test = if clustered { "clustered_paired_t" } else { "paired_t" };
+            comparison.and_then(|comparison| evidence.of_means(&comparison, test, margin))
+        };
+        if let Err(undefined) = told {
+            evidence.verdict = Verdict::Undefined;
+            evidence.undefined = Some(undefined.to_string());
+        }
+        evidence
+    }
+
+    /// Nothing changed. As a value lies between 0 and 1, the mean cannot differ by more than the share of observations that
+    /// change, and that share has an interval although none was seen.
+    fn unchanged(&mut self, margin: Option<f64>) -> Result<(), Undefined> {
+        let none = PairedProportions::new(0, 0, self.observations)?;
+        self.interval = Some(none.interval(CONFIDENCE)?);
+        self.interval_method = Some("tango");
+        self.equivalence_p_value = margin.map(|margin| equivalence_of(&none, margin));
+        self.verdict = Verdict::Identical;
+        Ok(())
+    }
+
+    fn of_yes_and_no(
+        &mut self,
+        fixed: u64,
+        broken: u64,
+        pairs: u64,
+        margin: Option<f64>,
+    ) -> Result<(), Undefined> {
+        let proportions = PairedProportions::new(fixed, broken, pairs)?;
+        self.test = Some("mcnemar_exact");
+        self.p_value = Some(mcnemar_exact(fixed, broken)?);
+        self.interval = Some(proportions.interval(CONFIDENCE)?);
+        self.interval_method = Some("tango");
+        self.equivalence_p_value = margin.map(|margin| equivalence_of(&proportions, margin));
+        self.verdict = Verdict::NoEvidence;
+        Ok(())
+    }
+
+    fn of_means(
+        &mut self,
+        comparison: &MeanComparison,
+        test: &'static str,
+        margin: Option<f64>,
+    ) -> Result<(), Undefined> {
+        self.test = Some(test);
+        self.p_value = Some(comparison.p_value);
+        self.interval = Some(comparison.interval);
+        self.interval_method = Some("t");
+        let within = margin.map(|margin| equivalence(comparison, -margin, margin)).transpose()?;
+        self.equivalence_p_value = within.map(|within| within.p_value);
+        self.verdict = Verdict::NoEvidence;
+        Ok(())
+    }
+
+    fn decide(&mut self) {
+        if self.verdict != Verdict::NoEvidence {
+            return;
+        }
+        let shown = |p: Option<f64>| p.is_some_and(|p| p <= LEVEL);
+        if shown(self.adjusted_equivalence_p_value) {
+            self.verdict = Verdict::Equivalent;
+        } else if shown(self.adjusted_p_value) {
+            let better = self.difference.is_some_and(|difference| difference > 0.0);
+            self.verdict = if better { Verdict::Better } else { Verdict::Worse };
+        }
+    }
+}
+
+fn equivalence_of(proportions: &PairedProportions, margin: f64) -> f64 {
+    proportions.p_at_or_below(-margin).max(proportions.p_at_or_above(margin))
+}
+
+/// Corrects the tests of one comparison for being many, each kind for itself, and gives every one its verdict.
+pub(super) fn decide(all: &mut [&mut Evidence]) {
+    let corrected = |p_values: Vec<Option<f64>>| {
+        let tests: Vec<f64> = p_values.iter().copied().flatten().collect();
+        let mut adjusted = adjust(&tests, Adjustment::Holm).unwrap_or_default().into_iter();
+        p_values.into_iter().map(move |p| p.and_then(|_| adjusted.next())).collect::<Vec<_>>()
+    };
+    let differences = corrected(all.iter().map(|evidence| evidence.p_value).collect());
+    let margins = corrected(all.iter().map(|evidence| evidence.equivalence_p_value).collect());
+    for (evidence, (difference, margin)) in all.iter_mut().zip(differences.into_iter().zip(margins))
+    {
+        evidence.adjusted_p_value = difference;
+        evidence.adjusted_equivalence_p_value = margin;
+        evidence.decide();
+    }
+}
+
+fn yes_or_no(series: &Series) -> bool {
+    series.before.iter().chain(&series.after).all(|value| *value == 0.0 || *value == 1.0)
+}
+
+fn distinct(clusters: &[u32]) -> u64 {
+    let mut sorted = clusters.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len() as u64
+}

@@ -1,0 +1,141 @@
+//! What a comparison with a baseline says about "no regression".
+
+use serde::Serialize;
+
+use super::super::diff::{DiffCounts, DiffReport};
+use super::super::evidence::{Evidence, LEVEL};
+use super::call::Call;
+use super::rounded;
+
+/// The square of the 97.5% quantile of the normal distribution.
+const Z_SQUARED: f64 = 3.841_458_820_694_124;
+
+/// A baseline compared with the run, or why it cannot be.
+pub(crate) type Comparison = Result<DiffReport, String>;
+
+/// What one call came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Judgement {
+    /// Not worse by more than the margin: the data show it.
+    Shown,
+    /// The data do not say; the text says why.
+    TooSmall(String),
+    /// Worse by more than the margin: the data show it.
+    Regression,
+    /// There is nothing to judge by.
+    Unjudged(String),
+}
+
+/// A comparison that a gate rests on.
+#[derive(Debug, Clone, Serialize)]
+pub struct GateEvidence {
+    /// The baseline.
+    pub baseline: String,
+    /// The run it stood for.
+    pub run: String,
+    /// By how much the scorer may be worse.
+    pub margin: f64,
+    /// What was compared.
+    #[serde(flatten)]
+    pub comparison: DiffCounts,
+}
+
+/// Judges one call for one model.
+pub(super) fn judge(
+    call: &Call,
+    model: &str,
+    comparison: Option<&Comparison>,
+) -> (Judgement, Option<GateEvidence>) {
+    let Call { scorer, baseline, margin } = call;
+    let unjudged = |reason: String| (Judgement::Unjudged(reason), None);
+    let report = match comparison {
+        None => {
+            return unjudged(format!("the baseline `{baseline}` was not there when the run began"));
+        }
+        Some(Err(reason)) => return unjudged(format!("the baseline `{baseline}`: {reason}")),
+        Some(Ok(report)) => report,
+    };
+    let found = report.counts.iter().find(|row| row.model == model && row.scorer == *scorer);
+    let Some(row) = found.filter(|row| row.pairs > 0) else {
+        return unjudged(format!(
+            "the baseline `{baseline}` has no value of `{scorer}` for the same cases and this model"
+        ));
+    };
+    let evidence = GateEvidence {
+        baseline: baseline.clone(),
+        run: report.before.clone(),
+        margin: *margin,
+        comparison: row.clone(),
+    };
+    let judgement = if row.redefined {
+        Judgement::Unjudged(format!(
+            "`{scorer}` is defined differently in the baseline `{baseline}`"
+        ))
+    } else {
+        of_evidence(&row.evidence, *margin)
+    };
+    (judgement, Some(evidence))
+}
+
+fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
+    let Some(interval) = evidence.interval else {
+        let reason = evidence.undefined.as_deref().unwrap_or("there is no test");
+        let fell = evidence.difference.is_some_and(|difference| difference < -margin);
+        // All differences equal: nothing to test, and nothing that a test would have to weigh.
+        let all_alike = evidence.observations > 1;
+        return if fell && all_alike {
+            Judgement::Regression
+        } else {
+            Judgement::TooSmall(format!("it cannot be tested: {reason}"))
+        };
+    };
+    // For yes/no values the exact test must agree: an interval may be a little narrow where few pairs changed.
+    let rejected = evidence.p_value.is_some_and(|p| p <= LEVEL);
+    if interval.high < -margin && rejected {
+        return Judgement::Regression;
+    }
+    if interval.low >= -margin {
+        return Judgement::Shown;
+    }
+    let mut text = format!(
+        "too small to tell: the difference may be as low as {}, below {}",
+        rounded(interval.low),
+        rounded(-margin)
+    );
+    if let Some(needed) = needed(evidence, margin) {
+        let what = match evidence.observation {
+            "group" => "groups",
+            _ => "cases",
+        };
+        text.push_str(&format!("; about {needed:.0} {what} would tell"));
+    }
+    Judgement::TooSmall(text)
+}
+
+/// Observations that show a true difference of 0 to be above the margin, in 80 of 100 runs; none where more do not help.
+fn needed(evidence: &Evidence, margin: f64) -> Option<f64> {
+    let observations = evidence.observations as f64;
+    let needed = match evidence.minimum_detectable_effect {
+        Some(detectable) => observations * (detectable / margin).powi(2),
+        None => Z_SQUARED * (1.0 - margin) / margin,
+    };
+    (margin > 0.0 && needed.is_finite() && needed > observations).then(|| needed.ceil())
+}
+
+/// The numbers of a comparison, for the gate's line.
+pub(super) fn shown(evidence: &GateEvidence) -> String {
+    let GateEvidence { baseline, comparison, .. } = evidence;
+    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), rounded);
+    let interval = comparison.evidence.interval.map_or_else(
+        || "no interval".to_owned(),
+        |interval| format!("95% interval {} to {}", rounded(interval.low), rounded(interval.high)),
+    );
+    format!(
+        "{} {} from {} of `{baseline}`: {} ({interval}, {} pairs)",
+        comparison.scorer,
+        number(comparison.after_mean),
+        number(comparison.before_mean),
+        number(comparison.evidence.difference),
+        comparison.pairs
+    )
+}

@@ -1,0 +1,199 @@
+//! The results of two runs, paired by case, model and repetition.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use fullbench_llm::ModelConfig;
+use fullbench_store::{RunRecord, ScopedStore, UnitResult};
+use fullbench_types::ContentHash;
+
+use super::diff::Change;
+use super::grouping::Grouping;
+use super::summary::read_results;
+use crate::EngineError;
+use crate::spec::EvaluationSpec;
+
+/// A run as the comparison needs it.
+pub(super) struct Side {
+    pub(super) models: Vec<String>,
+    pub(super) scorers: Vec<SideScorer>,
+    pub(super) group: Option<String>,
+    repetitions: u32,
+}
+
+/// A scorer of a run.
+pub(super) struct SideScorer {
+    pub(super) name: String,
+    pub(super) hash: [u8; 16],
+    pub(super) binary: bool,
+}
+
+impl Side {
+    pub(super) fn read(run: &RunRecord) -> Result<Self, EngineError> {
+        let spec: EvaluationSpec = serde_json::from_str(&run.spec)
+            .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+        let mut scorers = Vec::new();
+        for config in &spec.scorers {
+            let scorer = fullbench_score::build(config)
+                .map_err(|error| EngineError::StoredSpec(error.message))?;
+            let hash = scorer.hash.short();
+            scorers.push(SideScorer { name: scorer.name, hash, binary: scorer.binary });
+        }
+        Ok(Self {
+            models: spec.models.iter().map(ModelConfig::display_name).collect(),
+            scorers,
+            group: spec.group,
+            repetitions: spec.repetitions,
+        })
+    }
+
+    fn value(&self, scorer: usize, unit: &UnitResult) -> Option<f64> {
+        let hash = self.scorers.get(scorer)?.hash;
+        let entry = unit.scores.iter().find(|entry| entry.scorer == hash)?;
+        entry.score.value.filter(|value| value.is_finite())
+    }
+
+    /// The model of the other run that a model of this one is paired with: the one of the same name, or the only one where
+    /// both runs have one.
+    pub(super) fn partner(&self, model: usize, other: &Self) -> Option<usize> {
+        let name = self.models.get(model)?;
+        let alone = self.models.len() == 1 && other.models.len() == 1;
+        other.models.iter().position(|candidate| candidate == name).or(alone.then_some(0))
+    }
+}
+
+/// What one scorer gave the same units of one model in both runs.
+#[derive(Debug, Default)]
+pub(super) struct Series {
+    /// Values in the first run.
+    pub(super) before: Vec<f64>,
+    /// Values of the same units in the second run.
+    pub(super) after: Vec<f64>,
+    /// The number of each pair's cluster; empty where every pair counts by itself.
+    pub(super) clusters: Vec<u32>,
+    /// How many of each change, also of those without a value on one side.
+    pub(super) changes: BTreeMap<Change, u64>,
+}
+
+/// A unit that changed under one scorer.
+pub(super) struct ChangedUnit<'unit> {
+    pub(super) unit: &'unit UnitResult,
+    pub(super) scorer: usize,
+    pub(super) change: Change,
+    pub(super) before: Option<f64>,
+    pub(super) after: Option<f64>,
+}
+
+/// Two runs, paired.
+pub(super) struct Paired {
+    /// By model and scorer of the second run.
+    pub(super) series: BTreeMap<(usize, usize), Series>,
+    /// Units only the first run has.
+    pub(super) only_before: u64,
+    /// Units only the second run has.
+    pub(super) only_after: u64,
+}
+
+/// Values of the first run: one row for each unit, found by a hash of what identifies it in both runs.
+struct Earlier {
+    rows: HashMap<u128, u32>,
+    values: Vec<f64>,
+    width: usize,
+}
+
+impl Earlier {
+    fn insert(&mut self, identity: u128, values: impl Iterator<Item = Option<f64>>) {
+        let row = self.rows.len() as u32;
+        self.rows.insert(identity, row);
+        self.values.extend(values.map(|value| value.unwrap_or(f64::NAN)));
+    }
+
+    /// The values of a unit; each is given out once.
+    fn take(&mut self, identity: u128) -> Option<&[f64]> {
+        let start = self.rows.remove(&identity)? as usize * self.width;
+        self.values.get(start..start + self.width)
+    }
+}
+
+fn identity(unit: &UnitResult, model: usize) -> u128 {
+    let place = [(model as u32).to_le_bytes(), unit.key.repetition.to_le_bytes()].concat();
+    u128::from_le_bytes(ContentHash::of_parts(&[unit.case_key.as_bytes(), &place]).short())
+}
+
+/// Pairs the results of two runs; every change is shown to `changed` as it is found.
+pub(super) async fn pair(
+    store: &ScopedStore,
+    (before, left): (&RunRecord, &Side),
+    (after, right): (&RunRecord, &Side),
+    mut changed: impl FnMut(ChangedUnit<'_>),
+) -> Result<Paired, EngineError> {
+    // The shared scorers, as they are numbered in either run.
+    let shared: Vec<(usize, usize)> = (right.scorers.iter().enumerate())
+        .filter_map(|(index, scorer)| {
+            let same = |other: &SideScorer| other.name == scorer.name;
+            Some((left.scorers.iter().position(same)?, index))
+        })
+        .collect();
+    let mut paired = Paired { series: BTreeMap::new(), only_before: 0, only_after: 0 };
+    let mut earlier = Earlier { rows: HashMap::new(), values: Vec::new(), width: shared.len() };
+    read_results(store, before, |unit| {
+        match left.partner(unit.key.model_index as usize, right) {
+            Some(model) => earlier.insert(
+                identity(unit, model),
+                shared.iter().map(|(scorer, _)| left.value(*scorer, unit)),
+            ),
+            None => paired.only_before += 1,
+        }
+        Ok(())
+    })
+    .await?;
+    let dataset = Arc::new(store.dataset(&after.dataset).await?);
+    let mut grouping = Grouping::new(store, &dataset, None, right.group.as_deref())?;
+    let repeated = left.repetitions > 1 && right.repetitions > 1;
+    let mut case = CaseNumber::default();
+    read_results(store, after, |unit| {
+        let model = unit.key.model_index as usize;
+        let Some(values) = earlier.take(identity(unit, model)) else {
+            paired.only_after += 1;
+            return Ok(());
+        };
+        let cluster = match &mut grouping {
+            Some(grouping) => grouping.of(unit.key.case_index)?.cluster,
+            None => repeated.then(|| case.of(unit.key.case_index)),
+        };
+        for (was, (_, scorer)) in values.iter().zip(&shared) {
+            let (was, is) = (Some(*was).filter(|was| !was.is_nan()), right.value(*scorer, unit));
+            let Some(change) = Change::between(was, is) else { continue };
+            let series = paired.series.entry((model, *scorer)).or_default();
+            *series.changes.entry(change).or_default() += 1;
+            if let (Some(was), Some(is)) = (was, is) {
+                series.before.push(was);
+                series.after.push(is);
+                series.clusters.extend(cluster);
+            }
+            if change != Change::Same {
+                changed(ChangedUnit { unit, scorer: *scorer, change, before: was, after: is });
+            }
+        }
+        Ok(())
+    })
+    .await?;
+    paired.only_before += earlier.rows.len() as u64;
+    Ok(paired)
+}
+
+/// Numbers cases that come one after the other.
+#[derive(Default)]
+struct CaseNumber(Option<(u64, u32)>);
+
+impl CaseNumber {
+    fn of(&mut self, case_index: u64) -> u32 {
+        let number = match self.0 {
+            Some((index, number)) if index == case_index => number,
+            Some((_, number)) => number + 1,
+            None => 0,
+        };
+        self.0 = Some((case_index, number));
+        number
+    }
+}

@@ -1,0 +1,22 @@
+//! Baselines: names for runs which others are compared with.
+
+use sea_orm::Schema;
+use sea_orm_migration::prelude::*;
+
+use crate::entity::baseline;
+
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m0003_baselines"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let schema = Schema::new(manager.get_database_backend());
+        manager.create_table(schema.create_table_from_entity(baseline::Entity)).await
+    }
+}

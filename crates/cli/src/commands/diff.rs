@@ -127,7 +127,7 @@ fn test(row: &DiffCounts) -> String {
     let name = match evidence.test {
         Some("mcnemar_exact") => "McNemar",
         Some(_) => "paired t",
-        None => "–",
+        None => return "–".to_owned(),
     };
     match evidence.observation {
         "pair" => name.to_owned(),

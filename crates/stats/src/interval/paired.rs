@@ -175,7 +175,6 @@ mod tests {
             }
             shares.push(covered);
         }
-        println!("coverage at 30 pairs: {shares:.3?}");
         assert!(shares.iter().all(|share| (0.93..0.999).contains(share)), "{shares:?}");
     }
 

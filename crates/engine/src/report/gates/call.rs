@@ -195,7 +195,7 @@ mod tests {
         ] {
             let condition = read(gate);
             assert_eq!(condition.expression, "__no_regression_0", "{gate}");
-            assert_eq!(condition.calls, [expected.clone()], "{gate}");
+            assert_eq!(condition.calls.as_slice(), std::slice::from_ref(&expected), "{gate}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
 mod error;
+pub mod power;
 mod report;
 pub mod table;
 

@@ -6,6 +6,7 @@
 mod columns;
 pub mod correlate;
 mod error;
+pub mod power;
 pub mod ppi;
 mod report;
 pub mod table;

@@ -1,0 +1,145 @@
+//! A plan in plain words.
+
+use fullbench_stats::compare::Design;
+
+use super::{PowerDesign, PowerOptions, PowerReport, Solved};
+use crate::{Conclusion, share};
+
+/// A plan below this power misses what it looks for too often.
+const LOW_POWER: f64 = 0.5;
+/// The spread of a pilot larger than this is known well enough.
+const LARGE_PILOT: usize = 200;
+
+pub(super) fn conclusion(
+    report: &PowerReport,
+    design: &Design,
+    options: &PowerOptions,
+) -> Conclusion {
+    let size = size(report);
+    let effect = difference(report.effect);
+    let mut meaning = vec![match report.solved {
+        Solved::Effect => format!(
+            "With {size} you can see a difference of {effect} or more {}.",
+            how_often(report.power)
+        ),
+        Solved::Units => {
+            format!("To see a difference of {effect} {} you need {size}.", how_often(report.goal))
+        }
+        Solved::Power => {
+            format!("With {size} a difference of {effect} is seen {}.", how_often(report.power))
+        }
+    }];
+    if report.solved == Solved::Power && report.power < LOW_POWER {
+        meaning.push(format!(
+            "It is missed more often than not: finding no evidence would not mean that there is no difference of {effect}."
+        ));
+    } else {
+        meaning.push(format!(
+            "Seen means that a two-sided test at {} finds it; smaller differences are missed more often, which does not make them nothing.",
+            share(report.alpha)
+        ));
+    }
+    if let Some(rate) = options.rate.filter(|rate| report.effect > 1.0 - rate) {
+        meaning.push(format!(
+            "From a rate of {} a rise of {effect} is not possible, so that only a fall could be seen.",
+            share(rate)
+        ));
+    }
+    Conclusion { meaning, firmer: firmer(report, design, options) }
+}
+
+fn firmer(report: &PowerReport, design: &Design, options: &PowerOptions) -> Vec<String> {
+    let mut firmer = Vec::new();
+    let half = report.effect / 2.0;
+    if let Ok(units) = design.units_needed(half, report.alpha, report.goal) {
+        firmer.push(format!(
+            "Half that difference, {}, takes {} {} ({}).",
+            difference(half),
+            units.ceil(),
+            report.unit(),
+            how_often(report.goal),
+        ));
+    }
+    if let Some(size) = report.cluster_size {
+        firmer.push(format!(
+            "Clustering multiplies the variance by {:.2}: the {} cases count for {:.0} independent ones. More clusters help; more cases in each help little.",
+            report.design_effect,
+            report.cases,
+            report.units as f64 * size / report.design_effect,
+        ));
+    }
+    if let Some(within) = report.within_share.filter(|share| *share > 0.0) {
+        let left = 1.0 - within + within / f64::from(report.repetitions);
+        let least = ((1.0 - within) / left).sqrt();
+        firmer.push(format!(
+            "More repetitions alone shrink the difference that can be seen to {} of this at most; beyond that only more cases help.",
+            share(least)
+        ));
+    }
+    if let Some(pilot) =
+        report.pilot.filter(|pilot| pilot.cases < LARGE_PILOT && report.spread_from == "the pilot")
+    {
+        let off = (2.0 / (pilot.cases as f64 - 1.0)).sqrt();
+        firmer.push(format!(
+            "The spread comes from {} pilot cases: the number needed may be off by some {} either way. A larger pilot makes it firmer.",
+            pilot.cases,
+            share(off.min(1.0))
+        ));
+    }
+    let one_sided_pilot = report.pilot.is_some_and(|pilot| !pilot.paired);
+    if report.design == PowerDesign::Clustered
+        && options.intra_cluster_correlation.is_none()
+        && one_sided_pilot
+    {
+        firmer.push(
+            "The correlation within clusters is that of scores; differences usually correlate less, and a pilot with columns `before` and `after` would tell.".to_owned(),
+        );
+    }
+    if options.rate.is_some() {
+        firmer.push(
+            "The spread is that of the rate you gave; if rates lie nearer to 50%, it takes more cases.".to_owned(),
+        );
+    }
+    firmer
+}
+
+/// How many, of what.
+fn size(report: &PowerReport) -> String {
+    let size = match (report.design, report.second_units) {
+        (PowerDesign::Independent, Some(second)) if second != report.units => {
+            format!("{} cases in the first and {second} in the second sample", report.units)
+        }
+        (PowerDesign::Clustered, _) => {
+            let size = report.cluster_size.unwrap_or(1.0);
+            format!("{} clusters of {} cases", report.units, (size * 10.0).round() / 10.0)
+        }
+        _ => format!("{} {}", report.units, report.unit()),
+    };
+    if report.repetitions > 1 {
+        return format!("{size}, each run {} times on each side,", report.repetitions);
+    }
+    size
+}
+
+/// A difference with as many decimals as it takes to show two digits.
+fn difference(value: f64) -> String {
+    let magnitude = value.abs().log10().floor();
+    let decimals = (1.0 - magnitude).clamp(0.0, 12.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// A probability as people say it.
+fn how_often(power: f64) -> String {
+    let words = [
+        (0.5, "every second time"),
+        (0.75, "three times out of four"),
+        (0.8, "four times out of five"),
+        (0.9, "nine times out of ten"),
+        (0.95, "19 times out of 20"),
+        (0.99, "99 times out of 100"),
+    ];
+    match words.iter().find(|(value, _)| (value - power).abs() < 1e-6) {
+        Some((_, words)) => (*words).to_owned(),
+        None => format!("{} of the time", share(power)),
+    }
+}

@@ -153,7 +153,7 @@ fn labels(report: &LabelReport) -> Grid {
         },
     );
     Grid {
-        title: Some(format!("labels: {} of the same", share(table.accuracy))),
+        title: Some(format!("labels: {} the same", share(table.accuracy))),
         header: vec![
             "label",
             "people said",

@@ -44,9 +44,10 @@ pub struct Prevalence {
 /// (Rogan and Gladen 1978), with an interval that allows for all three being estimates (Lang and Reiczigel 2014).
 ///
 /// It assumes that the judge errs on unlabelled items as often as on labelled ones, given the true answer, and that the two
-/// sets are independent. It holds also where yes is more frequent among the labelled. Undefined unless each of the three
+/// sets are independent. It holds also where yes is more frequent among the labelled, but not where items were chosen for
+/// labelling by what the judge said of them (verification bias, Begg and Greenes 1983). Undefined unless each of the three
 /// samples has an item, and unless the judge is better than chance (sensitivity + specificity above 1): below, its answers
-/// do not identify the rate. The interval covers somewhat more than it says.
+/// do not identify the rate. With a weak judge and few labels the interval covers more than it says.
 pub fn rogan_gladen(counts: &JudgedRates, confidence: f64) -> Result<Prevalence, Undefined> {
     Undefined::unless_share("confidence", confidence)?;
     let samples = [

@@ -85,6 +85,8 @@ fn clusters_and_repetitions_change_the_variance() {
     close(repeated.standard_error, (0.16 * 0.625 * (1.0 + 4.0 * 0.4) / 250.0_f64).sqrt());
     assert!(repeated.power > once.power);
     assert!(repeated.plans.iter().any(|plan| plan.repetitions == 8));
+    // Endless repetitions leave 0.5 + 4 · 0.25 of the variance, these 0.625 + 4 · 0.25: the root of 1.5 / 1.625 is 0.961.
+    assert!(repeated.conclusion().firmer.iter().any(|line| line.contains("96.1% of this")));
     let too_much = PowerOptions { within_share: Some(0.9), ..options };
     assert!(refused(None, &too_much).contains("more than all"));
 }

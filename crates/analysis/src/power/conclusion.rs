@@ -10,10 +10,12 @@ const LOW_POWER: f64 = 0.5;
 /// The spread of a pilot larger than this is known well enough.
 const LARGE_PILOT: usize = 200;
 
+/// The sentences. `endless` is the standard error that endless repetitions of each case would leave.
 pub(super) fn conclusion(
     report: &PowerReport,
     design: &Design,
     options: &PowerOptions,
+    endless: f64,
 ) -> Conclusion {
     let size = size(report);
     let effect = difference(report.effect);
@@ -45,10 +47,15 @@ pub(super) fn conclusion(
             share(rate)
         ));
     }
-    Conclusion { meaning, firmer: firmer(report, design, options) }
+    Conclusion { meaning, firmer: firmer(report, design, options, endless) }
 }
 
-fn firmer(report: &PowerReport, design: &Design, options: &PowerOptions) -> Vec<String> {
+fn firmer(
+    report: &PowerReport,
+    design: &Design,
+    options: &PowerOptions,
+    endless: f64,
+) -> Vec<String> {
     let mut firmer = Vec::new();
     let half = report.effect / 2.0;
     if let Ok(units) = design.units_needed(half, report.alpha, report.goal) {
@@ -68,12 +75,11 @@ fn firmer(report: &PowerReport, design: &Design, options: &PowerOptions) -> Vec<
             report.units as f64 * size / report.design_effect,
         ));
     }
-    if let Some(within) = report.within_share.filter(|share| *share > 0.0) {
-        let left = 1.0 - within + within / f64::from(report.repetitions);
-        let least = ((1.0 - within) / left).sqrt();
+    if report.within_share.is_some_and(|share| share > 0.0) {
         firmer.push(format!(
-            "More repetitions alone shrink the difference that can be seen to {} of this at most; beyond that only more cases help.",
-            share(least)
+            "More repetitions alone shrink the difference that can be seen to {} of this at most; beyond that only more {} help.",
+            share(endless / report.standard_error),
+            if report.design == PowerDesign::Clustered { "clusters" } else { "cases" },
         ));
     }
     if let Some(pilot) =

@@ -163,7 +163,9 @@ pub fn power(pilot: Option<&Path>, options: &PowerOptions) -> Result<PowerReport
         method: "two-sided t test, power by the noncentral t distribution",
         conclusion: Conclusion::default(),
     };
-    report.conclusion = conclusion::conclusion(&report, &design, options);
+    let endless =
+        spread.design(options, u32::MAX)?.standard_error(units as f64).map_err(undefined)?;
+    report.conclusion = conclusion::conclusion(&report, &design, options, endless);
     Ok(report)
 }
 

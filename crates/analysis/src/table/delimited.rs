@@ -97,6 +97,11 @@ impl Layout<'_> {
             let blank = blank.filter(|byte| **byte == b'\n').count() as u32;
             let breaks = memchr_iter(b'\n', passed).count() as u32;
             counted = end;
+            // A line of a carriage return alone is a record to the reader, and blank like the others.
+            if passed.iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
+                part.line_count = number + breaks;
+                continue;
+            }
             let first = number + blank;
             part.line_count = number + breaks.max(blank + 1);
             if let Err(broken) = self.record(&record, first, &mut part) {

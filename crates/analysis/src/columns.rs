@@ -7,22 +7,20 @@ use crate::table::{Table, Wanted};
 
 /// The wanted columns under the names that the user gave some roles. A role that does not exist is an error.
 pub(crate) fn renamed(
-    wanted: Vec<(&'static str, Wanted)>,
+    wanted: Vec<Wanted>,
     columns: &[(String, String)],
 ) -> Result<Vec<Wanted>, AnalysisError> {
     for (role, _) in columns {
-        if !wanted.iter().any(|(known, _)| known == role) {
-            let roles: Vec<String> = wanted.iter().map(|(role, _)| format!("`{role}`")).collect();
+        if !wanted.iter().any(|wanted| wanted.role() == role) {
+            let roles: Vec<String> =
+                wanted.iter().map(|wanted| format!("`{}`", wanted.role())).collect();
             return Err(AnalysisError::question(
                 format!("there is no role `{role}`"),
                 format!("the roles are {}", roles.join(", ")),
             ));
         }
     }
-    let named = |(role, wanted): (&'static str, Wanted)| match columns
-        .iter()
-        .rev()
-        .find(|(known, _)| known == role)
+    let named = |wanted: Wanted| match columns.iter().rev().find(|(role, _)| role == wanted.role())
     {
         Some((_, column)) => wanted.named(column),
         None => wanted,

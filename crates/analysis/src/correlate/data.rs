@@ -72,12 +72,12 @@ pub(super) struct Labels {
 
 pub(super) fn read(path: &Path, options: &CorrelateOptions) -> Result<Data, AnalysisError> {
     let wanted = vec![
-        ("item", Wanted::text("item")),
-        ("judge", Wanted::text("judge").may_be_empty()),
+        Wanted::text("item"),
+        Wanted::text("judge").may_be_empty(),
         // Optional, because a first line of JSON without a label does not have the field.
-        ("human", Wanted::text("human").optional().may_be_empty()),
-        ("group", Wanted::text("group").optional()),
-        ("system", Wanted::text("system").optional()),
+        Wanted::text("human").optional().may_be_empty(),
+        Wanted::text("group").optional(),
+        Wanted::text("system").optional(),
     ];
     let table = Table::read(path, &renamed(wanted, &options.columns)?)?;
     let problem = |message: String, hint: &str| AnalysisError::Input {

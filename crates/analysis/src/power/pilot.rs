@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{PowerDesign, PowerOptions};
 use crate::AnalysisError;
+use crate::columns::renamed;
 use crate::table::{Table, Wanted};
 
 /// What a pilot file shows. Shares are of the variance of single differences where it has `before` and `after` and the design
@@ -213,26 +214,13 @@ fn parts(values: &[f64], items: &[u32]) -> Result<Parts, Undefined> {
     Ok(Parts { total, within: Some(components.within) })
 }
 
-/// The columns, under the names that the user gave some roles.
 fn wanted(options: &PowerOptions) -> Result<Vec<Wanted>, AnalysisError> {
-    const ROLES: [&str; 5] = ["item", "value", "before", "after", "group"];
-    if let Some((role, _)) =
-        options.columns.iter().find(|(role, _)| !ROLES.contains(&role.as_str()))
-    {
-        return Err(AnalysisError::question(
-            format!("there is no role `{role}`"),
-            format!("the roles are `{}`", ROLES.join("`, `")),
-        ));
-    }
-    let named = |role: &'static str| {
-        let wanted = match role {
-            "item" | "group" => Wanted::text(role),
-            _ => Wanted::number(role),
-        };
-        match options.columns.iter().rev().find(|(known, _)| known == role) {
-            Some((_, column)) => wanted.named(column),
-            None => wanted.optional(),
-        }
-    };
-    Ok(ROLES.into_iter().map(named).collect())
+    let wanted = vec![
+        Wanted::text("item").optional(),
+        Wanted::number("value").optional(),
+        Wanted::number("before").optional(),
+        Wanted::number("after").optional(),
+        Wanted::text("group").optional(),
+    ];
+    renamed(wanted, &options.columns)
 }

@@ -83,11 +83,11 @@ pub(super) fn differences(first: &Sample, second: &Sample) -> (Vec<f64>, Vec<f64
 
 pub(super) fn read(path: &Path, columns: &[(String, String)]) -> Result<Data, AnalysisError> {
     let wanted = vec![
-        ("item", Wanted::text("item")),
-        ("judge", Wanted::number("judge")),
+        Wanted::text("item"),
+        Wanted::number("judge"),
         // Optional, because a first line of JSON without a label does not have the field.
-        ("human", Wanted::number("human").optional().may_be_empty()),
-        ("system", Wanted::text("system").optional()),
+        Wanted::number("human").optional().may_be_empty(),
+        Wanted::text("system").optional(),
     ];
     let table = Table::read(path, &renamed(wanted, columns)?)?;
     let empty = Texts::default();

@@ -68,10 +68,16 @@ impl Wanted {
         Self { may_be_empty: self.may_be_empty || !self.required, ..self }
     }
 
-    /// The same column under the name the user's file gives it.
+    /// The same column under the name the user's file gives it; what is named must be there.
     #[must_use]
     pub fn named(self, column: impl Into<String>) -> Self {
-        Self { column: column.into(), ..self }
+        Self { column: column.into(), required: true, ..self }
+    }
+
+    /// What the column is for.
+    #[must_use]
+    pub fn role(&self) -> &'static str {
+        self.role
     }
 }
 

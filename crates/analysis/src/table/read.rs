@@ -131,7 +131,7 @@ fn format_of(path: &Path, body: &[u8]) -> Format {
 }
 
 /// Cuts the bytes at line ends into a part for each thread, and reads them side by side.
-fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync) -> Vec<Part> {
+fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync + Send) -> Vec<Part> {
     let size = (bytes.len() / rayon::current_num_threads()).max(MIN_PART);
     let mut parts = Vec::new();
     let mut rest = bytes;
@@ -146,5 +146,5 @@ fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync) -> Vec<Part> {
     if !rest.is_empty() {
         parts.push(rest);
     }
-    parts.into_par_iter().map(|part| read(part)).collect()
+    parts.into_par_iter().map(read).collect()
 }

@@ -18,7 +18,7 @@ pub(crate) fn root_between(
     if at_high == 0.0 {
         return Ok(high);
     }
-    if !(at_low * at_high < 0.0) {
+    if at_low.is_nan() || at_high.is_nan() || at_low * at_high > 0.0 {
         return Err(Undefined::NotConverged { what: "a root", iterations: 0 });
     }
     let mut last_width = high - low;

@@ -1,0 +1,190 @@
+"""Statistics beside krippendorff, choix, scipy and crowd-kit: speed on the same data, that the numbers are equal, and the
+reference tests on values computed anew."""
+
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import harness
+import peers
+from harness import Bench, Failed, Measurement, Skipped
+
+PACKAGES = {
+    "numpy": "2.4.6",
+    "pandas": "3.1.1",
+    "scipy": "1.17.1",
+    "statsmodels": "0.15.0",
+    "scikit-learn": "1.9.1",
+    "krippendorff": "0.9.0",
+    "choix": "0.4.1",
+    "crowd-kit": "1.4.2",
+    "ppi-python": "0.2.3",
+    "irrCAC": "0.4.4",
+}
+LEVELS = ["nominal", "ordinal", "interval", "ratio"]
+ROUNDS = 1_000
+LIVE_SEEDS = 3
+TOLERANCE = 1e-9
+
+
+def stats(bench: Bench) -> list[Measurement]:
+    """Alpha, Bradley–Terry and Dawid–Skene, each in turn with its peer."""
+    interpreter = install(bench)
+    program = build()
+    with harness.temporary_folder() as folder:
+        peer = [str(interpreter), str(pathlib.Path(__file__).with_name("stats_peer.py").resolve())]
+        said([*peer, "write", str(folder), str(bench.size(100, 5) / 100)], folder, parse=False)
+        return [
+            *alpha(bench, peer, program, folder),
+            *battles(bench, peer, program, folder),
+            *labels(bench, peer, program, folder),
+        ]
+
+
+def live(bench: Bench) -> list[Measurement]:
+    """The conformance tests of the statistics against values that the libraries compute now, from seeds never seen before."""
+    interpreter = install(bench)
+    seeds = [int(time.time()) + step for step in range(1 if bench.quick else LIVE_SEEDS)]
+    scripts = sorted(pathlib.Path("tests/reference/stats").glob("*.py"))
+    with harness.temporary_folder() as folder:
+        for seed in seeds:
+            for script in scripts:
+                values = said([str(interpreter), str(script.resolve()), "--seed", str(seed)], folder, parse=False)
+                (folder / f"{script.stem}.json").write_text(values)
+            names = [part for script in scripts for part in ("--test", script.stem)]
+            command = ["cargo", "test", "--locked", "--release", "-p", "fullbench-stats", *names]
+            environment = {**os.environ, "FULLBENCH_STATS_REFERENCE": str(folder)}
+            run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            if run.returncode != 0:
+                raise Failed(f"seed {seed}: {run.stdout[-600:]} {run.stderr[-300:]}")
+    families = ", ".join(script.stem for script in scripts)
+    return [
+        Measurement(
+            name="stats-live",
+            what=f"conformance of {families} with scipy, statsmodels, scikit-learn, krippendorff, choix, crowd-kit and ppi-python, on fresh random inputs",
+            target="all equal",
+            measured=f"all equal on {len(seeds)} seeds",
+            met=True,
+            detail=f"seeds {', '.join(map(str, seeds))}; tolerances as in `crates/stats/tests`",
+        )
+    ]
+
+
+def install(bench: Bench) -> pathlib.Path:
+    """A virtual environment in the cache folder. Two packages ask for older versions than they need."""
+    folder = bench.cache / "stats-peers"
+    interpreter = folder / "bin" / "python"
+    ready = folder / "ready"
+    if not ready.exists():
+        harness.say("installing " + ", ".join(PACKAGES))
+        peers.install([sys.executable, "-m", "venv", str(folder)])
+        pinned = {name: f"{name}=={version}" for name, version in PACKAGES.items()}
+        strict = [pinned.pop("ppi-python"), pinned.pop("irrCAC")]
+        pip = [str(interpreter), "-m", "pip", "install", "--quiet"]
+        peers.install([*pip, *pinned.values()])
+        peers.install([*pip, "--no-deps", *strict])
+        ready.touch()
+    return interpreter
+
+
+def build() -> pathlib.Path:
+    """The example that times the functions on data in memory."""
+    command = ["cargo", "build", "--release", "--locked", "-p", "fullbench-analysis", "--example", "stats_speed"]
+    run = subprocess.run([*command, "--message-format", "json"], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise Failed(f"cargo build failed: {run.stderr[-800:]}")
+    built = [json.loads(line).get("executable") for line in run.stdout.splitlines()]
+    programs = [path for path in built if path and pathlib.Path(path).name.startswith("stats_speed")]
+    if not programs:
+        raise Skipped("cargo named no program")
+    return pathlib.Path(programs[-1])
+
+
+def said(command: list[str], folder: pathlib.Path, *, parse: bool = True):
+    """What a program prints, as JSON where it is."""
+    run = harness.timed(command, folder)
+    harness.check(run.code == 0, f"{command[0]} failed", run)
+    return json.loads(run.stdout) if parse else run.stdout
+
+
+def alpha(bench: Bench, peer: list[str], program: pathlib.Path, folder: pathlib.Path) -> list[Measurement]:
+    """In memory at each level, and from the file on: the peer within its process, Fullbench as a process from start to end."""
+    repetitions = str(bench.repetitions)
+    theirs = said([*peer, "alpha", str(folder), repetitions], folder)
+    ours = said([str(program), "alpha", str(folder), repetitions], folder)
+    measured = []
+    for level in LEVELS:
+        equal("alpha", ours[level]["alpha"], theirs[level]["alpha"])
+        what = f"Krippendorff's alpha, {level}, 200,000 items × 5 annotators in memory, beside krippendorff {PACKAGES['krippendorff']}"
+        measured.append(compared(f"alpha-{level}", what, 10, ours[level]["seconds"], theirs[level]["seconds"]))
+    for name in ("ratings", "shuffled"):
+        for level in LEVELS:
+            seconds = []
+            for _ in range(bench.repetitions):
+                command = [str(bench.binaries / "fullbench"), "stats", "agreement", f"{name}.csv", "--level", level, "--rounds", "0", "--output", "json"]
+                run = harness.timed(command, folder)
+                harness.check(run.code == 0, "fullbench stats agreement failed", run)
+                seconds.append(run.seconds)
+            equal("alpha", json.loads(run.stdout)["alpha"]["value"], theirs[f"{name}-{level}"]["alpha"])
+            order = "sorted by item" if name == "ratings" else "in random order"
+            what = f"the same from a CSV file of 1,000,000 lines {order}, {level}, the whole process, beside pandas + krippendorff without their start"
+            measured.append(compared(f"alpha-csv-{name}-{level}", what, 10, seconds, theirs[f"{name}-{level}"]["seconds"]))
+    return measured
+
+
+def battles(bench: Bench, peer: list[str], program: pathlib.Path, folder: pathlib.Path) -> list[Measurement]:
+    """A bootstrap round of Bradley–Terry: resampling and fitting here, fitting alone at the peers."""
+    theirs = said([*peer, "battles", str(folder), "3"], folder)
+    ours = said([str(program), "battles", str(folder), str(bench.size(ROUNDS, 50))], folder)
+    ratings = dict(zip(theirs["names"], theirs["ratings"], strict=True))
+    for name, rating in ours["ratings"].items():
+        equal(f"rating of {name}", rating, ratings[name], tolerance=1e-5)
+    what = "Bradley–Terry, 1,000,000 battles of 100 models, a bootstrap round (resampling and fit), beside "
+    per_round = [ours["seconds"] / ours["rounds"]]
+    scipy = [run["fit"] for run in theirs["scipy"]]
+    return [
+        compared("ranking-choix", f"{what}choix {PACKAGES['choix']} `ilsr_pairwise` (fit alone)", 100, per_round, theirs["choix"]),
+        compared("ranking-scipy", f"{what}scipy {PACKAGES['scipy']} L-BFGS on the pair counts (fit alone)", 3, per_round, scipy),
+    ]
+
+
+def labels(bench: Bench, peer: list[str], program: pathlib.Path, folder: pathlib.Path) -> list[Measurement]:
+    """Dawid–Skene at equal iterations."""
+    theirs = said([*peer, "labels", str(folder), "1"], folder)
+    ours = said([str(program), "labels", str(folder), str(theirs["iterations"])], folder)
+    with (folder / "theirs.csv").open() as file:
+        expected = dict(csv.reader(file))
+    same = sum(ours["labels"][item] == label for item, label in expected.items())
+    if same < 0.9999 * len(expected):
+        raise Failed(f"Dawid–Skene: {same} of {len(expected)} labels are equal")
+    what = f"Dawid–Skene, 1,000,000 labels of 200 annotators, {theirs['iterations']} iterations, beside crowd-kit {PACKAGES['crowd-kit']}"
+    line = compared("dawid-skene", what, 20, ours["seconds"], theirs["seconds"])
+    line.detail += f"; {same:,} of {len(expected):,} labels equal"
+    return [line]
+
+
+def equal(what: str, ours: float, theirs: float, tolerance: float = TOLERANCE) -> None:
+    """Speed counts only when the numbers are the same."""
+    if abs(ours - theirs) > tolerance:
+        raise Failed(f"{what}: {ours} and {theirs}")
+
+
+def compared(name: str, what: str, target: int, ours: list[float], theirs: list[float]) -> Measurement:
+    """One line: the times of both, and their ratio over the target."""
+    our_time, their_time = statistics.median(ours), statistics.median(theirs)
+    times = their_time / our_time
+    runs = [", ".join(f"{1000 * seconds:.1f}" for seconds in values) for values in (ours, theirs)]
+    return Measurement(
+        name=name,
+        what=what,
+        target=f"≥ {target} times",
+        measured=f"{1000 * our_time:,.1f} and {1000 * their_time:,.1f} ms: {times:.0f} times",
+        ratio=times / target,
+        met=times >= target,
+        detail=f"runs in ms: {runs[0]} and {runs[1]}",
+    )

@@ -13,6 +13,7 @@ import peers
 import recorded
 import results
 import speed
+import stats
 import text
 from harness import Bench, Failed, Measurement, Skipped
 
@@ -29,6 +30,8 @@ MEASUREMENTS = {
     "local": local.local,
     "embed": embed.embed,
     "index": embed.index,
+    "stats": stats.stats,
+    "stats-live": stats.live,
 }
 
 

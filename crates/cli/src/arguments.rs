@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod dataset;
 pub(crate) mod metric;
+pub(crate) mod stats;
 pub(crate) mod weights;
 
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
+    /// Statistics of files: agreement, rankings, experiments, judges against people
+    Stats(Box<stats::StatsArguments>),
     /// Work on data sets outside of a run: find near-duplicates and leaks
     Dataset(dataset::DatasetArguments),
     /// Fetch and find the weights of models that run on this machine

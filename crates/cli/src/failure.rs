@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use fullbench_analysis::AnalysisError;
 use fullbench_engine::EngineError;
 use fullbench_store::StoreError;
 use fullbench_types::ErrorCode;
@@ -94,6 +95,13 @@ impl From<EngineError> for CliError {
             other => vec![(other.to_string(), None)],
         };
         Self { problems, code, closed_pipe: false }
+    }
+}
+
+impl From<AnalysisError> for CliError {
+    fn from(error: AnalysisError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self { code: error.code(), problems: vec![(error.to_string(), hint)], closed_pipe: false }
     }
 }
 

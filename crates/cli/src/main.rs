@@ -41,6 +41,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
         Command::Metric(metric) => block_on(commands::metric::run(&metric)),
+        Command::Stats(stats) => commands::stats::run(&stats),
         Command::Dataset(dataset) => block_on(commands::dataset::run(&dataset)),
         Command::Weights(weights) => block_on(commands::weights::run(&weights)),
         Command::Schema => commands::schema::run(),

@@ -15,4 +15,5 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod weights;

@@ -87,7 +87,7 @@ pub(crate) enum SequentialChoice {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fullbench stats power --rate 0.8 --changed 0.1 --effect 0.03           how many cases show 3 points?
+  fullbench stats power --changed 0.1 --effect 0.03                      how many cases show 3 points?
   fullbench stats power --deviation 0.3 --correlation 0.6 --cases 400    what do 400 cases show?
   fullbench stats power pilot.csv --effect 0.02 --design clustered")]
 pub(crate) struct PowerArguments {

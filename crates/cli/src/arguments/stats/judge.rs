@@ -44,14 +44,14 @@ pub(crate) struct CorrelateArguments {
 #[command(after_help = "\
 Examples:
   fullbench stats ppi scores.csv
-  fullbench stats ppi scores.csv --target 0.02        how many labels are still needed for ±0.02")]
+  fullbench stats ppi scores.csv --half-width 0.02        how many labels are still needed for ±0.02")]
 pub(crate) struct PpiArguments {
     /// The scores: csv, tsv or jsonl, with the columns item, judge, human and perhaps system
     pub(crate) file: PathBuf,
 
     /// Say how many labels are still needed for an interval of plus or minus this much
     #[arg(long, value_name = "HALF_WIDTH", value_parser = super::positive)]
-    pub(crate) target: Option<f64>,
+    pub(crate) half_width: Option<f64>,
 
     #[command(flatten)]
     pub(crate) confidence: ConfidenceArguments,

@@ -22,7 +22,7 @@ pub(super) fn ppi(arguments: &PpiArguments) -> Result<Exit, CliError> {
     let options = PpiOptions {
         columns: arguments.table.columns.clone(),
         confidence: arguments.confidence.confidence,
-        half_width: arguments.target,
+        half_width: arguments.half_width,
     };
     print(&ppi::ppi(&arguments.file, &options)?, arguments.table.output)
 }

@@ -3,6 +3,7 @@
 //! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
+pub mod ab;
 mod columns;
 pub mod correlate;
 mod error;

@@ -3,5 +3,5 @@
 mod quadrature;
 mod root;
 
-pub(crate) use quadrature::integrate;
+pub(crate) use quadrature::{integrate, integrate_pieces, panel_nodes};
 pub(crate) use root::root_between;

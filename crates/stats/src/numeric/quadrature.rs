@@ -31,6 +31,8 @@ const GAUSS: [f64; 4] = [
 
 /// How often a panel may be halved.
 const MAX_DEPTH: u32 = 40;
+/// How many panels may be added to the pieces that are given.
+const MAX_PANELS: usize = 400;
 
 /// The integral of a smooth function over a finite range, by adaptive Gauss–Kronrod panels. The absolute error is held below
 /// `tolerance`. Split the range beforehand where the function has a narrow peak, so that no panel misses it.
@@ -53,6 +55,66 @@ pub(crate) fn integrate(
         open.push((middle, high, tolerance / 2.0, depth + 1));
     }
     total
+}
+
+/// The integral of a function over the pieces between ascending edges. The piece with the largest error is halved until the absolute
+/// error is below `tolerance` or `MAX_PANELS` were added, so that rounding in the function cannot keep it busy. Put edges
+/// where the function has narrow features.
+pub(crate) fn integrate_pieces(
+    edges: &[f64],
+    tolerance: f64,
+    mut function: impl FnMut(f64) -> f64,
+) -> f64 {
+    let ranges = edges.windows(2).filter(|edge| edge[0] < edge[1]);
+    let mut panels: Vec<Panel> =
+        ranges.map(|edge| Panel::over(edge[0], edge[1], &mut function)).collect();
+    let most = panels.len() + MAX_PANELS;
+    while panels.len() < most {
+        let error: f64 = panels.iter().map(|panel| panel.error).sum();
+        let worst = panels.iter_mut().max_by(|one, other| one.error.total_cmp(&other.error));
+        let Some(worst) = worst.filter(|_| error > tolerance) else { break };
+        let (low, high) = (worst.low, worst.high);
+        let middle = f64::midpoint(low, high);
+        *worst = Panel::over(low, middle, &mut function);
+        panels.push(Panel::over(middle, high, &mut function));
+    }
+    panels.iter().map(|panel| panel.value).sum()
+}
+
+/// A range with its integral and QUADPACK's estimate of the error.
+struct Panel {
+    low: f64,
+    high: f64,
+    value: f64,
+    error: f64,
+}
+
+impl Panel {
+    fn over(low: f64, high: f64, function: &mut impl FnMut(f64) -> f64) -> Self {
+        let points = panel_nodes(low, high).map(|(point, weight)| (function(point), weight));
+        let value: f64 = points.iter().map(|(at, weight)| at * weight).sum();
+        let mut gauss = 0.0;
+        for (index, (at, _)) in points.iter().enumerate().filter(|(index, _)| index % 2 == 1) {
+            gauss += GAUSS[index.min(14 - index) / 2] * at;
+        }
+        let mean = value / (high - low);
+        let spread: f64 = points.iter().map(|(at, weight)| (at - mean).abs() * weight).sum();
+        let apart = (value - gauss * (high - low) / 2.0).abs();
+        let error =
+            if spread > 0.0 { spread * (200.0 * apart / spread).powf(1.5).min(1.0) } else { apart };
+        Self { low, high, value, error }
+    }
+}
+
+/// The points of the 15-point Kronrod rule on a range, in ascending order, with their weights.
+pub(crate) fn panel_nodes(low: f64, high: f64) -> [(f64, f64); 15] {
+    let (center, half) = (f64::midpoint(low, high), (high - low) / 2.0);
+    let mut nodes = [(center, KRONROD[7] * half); 15];
+    for (index, (node, weight)) in NODES.iter().zip(KRONROD).enumerate() {
+        nodes[index] = (center - half * node, weight * half);
+        nodes[14 - index] = (center + half * node, weight * half);
+    }
+    nodes
 }
 
 /// The Kronrod value of one panel, and how far the Gauss value is from it.
@@ -82,6 +144,10 @@ mod tests {
     fn known_integrals() {
         let bell = integrate(-9.0, 9.0, 1e-14, |x| (-0.5 * x * x).exp());
         assert!((bell - (2.0 * std::f64::consts::PI).sqrt()).abs() < 1e-13, "{bell}");
+        let pieces = integrate_pieces(&[-9.0, 0.3, 9.0], 1e-14, |x| (-0.5 * x * x).exp());
+        assert!((pieces - bell).abs() < 1e-13, "{pieces}");
+        let step = integrate_pieces(&[0.0, 1.0], 1e-12, |x| f64::from(u8::from(x > 0.3)));
+        assert!((step - 0.7).abs() < 1e-9, "{step}");
         let root = integrate(0.0, 1.0, 1e-12, f64::sqrt);
         assert!((root - 2.0 / 3.0).abs() < 1e-11, "{root}");
     }

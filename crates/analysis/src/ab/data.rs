@@ -8,6 +8,7 @@ use fullbench_stats::experiment::{WithCovariate, cuped_values};
 
 use super::{AbInput, AbOptions, CupedSummary};
 use crate::AnalysisError;
+use crate::columns::renamed;
 use crate::table::{Table, Wanted};
 
 /// One arm: its values in the order of their looks, or of the rows where there are none.
@@ -86,33 +87,15 @@ pub(super) struct Adjusted {
 
 fn read(path: &Path, options: &AbOptions, variants: bool) -> Result<Table, AnalysisError> {
     let mut wanted = vec![
-        ("value", Wanted::number("value")),
-        ("covariate", Wanted::number("covariate").optional()),
-        ("look", Wanted::text("look").optional()),
-        ("day", Wanted::text("day").optional()),
+        Wanted::number("value"),
+        Wanted::number("covariate").optional(),
+        Wanted::text("look").optional(),
+        Wanted::text("day").optional(),
     ];
     if variants {
-        wanted.push(("variant", Wanted::text("variant")));
+        wanted.push(Wanted::text("variant"));
     }
-    for (role, _) in &options.columns {
-        if !wanted.iter().any(|(known, _)| known == role) {
-            let roles: Vec<&str> = wanted.iter().map(|(role, _)| *role).collect();
-            return Err(AnalysisError::question(
-                format!("there is no role `{role}`"),
-                format!("the roles are `{}`", roles.join("`, `")),
-            ));
-        }
-    }
-    let named = |(role, wanted): (&'static str, Wanted)| match options
-        .columns
-        .iter()
-        .rev()
-        .find(|(known, _)| known == role)
-    {
-        Some((_, column)) => wanted.named(column),
-        None => wanted,
-    };
-    Table::read(path, &wanted.into_iter().map(named).collect::<Vec<_>>())
+    Table::read(path, &renamed(wanted, &options.columns)?)
 }
 
 /// All rows of a table as one arm.

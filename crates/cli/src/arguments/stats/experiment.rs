@@ -8,31 +8,33 @@ use super::TableArguments;
 
 /// Compare a treatment with a control
 ///
-/// Each file has a measurement a line in the column value, and perhaps a covariate measured before the experiment, which
-/// makes the comparison sharper (CUPED). Instead of two files one may be given, with the columns variant and value.
-/// `frequentist` and `bayesian` are for data that are looked at once, at a size fixed beforehand; `sequential` may be looked
-/// at every day.
+/// Each file has a measurement a line in the column value, and perhaps a covariate known before the experiment, which makes the
+/// comparison sharper (CUPED). Instead of two files one may be given, with the columns variant and value. `frequentist` and
+/// `bayesian` are for data that are looked at once, at a size fixed beforehand; `sequential` may be looked at every day,
+/// with a column look or day, or in the order of the lines.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   fullbench stats ab --control a.csv --treatment b.csv
   fullbench stats ab --control a.csv --treatment b.csv --method bayesian
-  fullbench stats ab experiment.csv --control old --treatment new --method sequential")]
+  fullbench stats ab --control a.csv --treatment b.csv --method sequential
+  fullbench stats ab experiment.csv --control old --method sequential --sequential obrien-fleming --planned-looks 5")]
 pub(crate) struct AbArguments {
-    /// One file with the columns variant and value, instead of two; --control and --treatment then name variants
+    /// One file with the columns variant and value, instead of two; --control then names a variant
+    #[arg(conflicts_with = "treatment")]
     pub(crate) file: Option<PathBuf>,
 
     /// The control: a file, or a variant of the one file
     #[arg(long, value_name = "FILE")]
     pub(crate) control: String,
 
-    /// The treatment: a file, or a variant of the one file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) treatment: String,
+    /// The treatment's file
+    #[arg(long, value_name = "FILE", required_unless_present = "file")]
+    pub(crate) treatment: Option<PathBuf>,
 
     /// How they are compared
-    #[arg(long, value_enum, default_value_t = AbMethod::Frequentist)]
-    pub(crate) method: AbMethod,
+    #[arg(long, value_enum, default_value_t = MethodOfAb::Frequentist)]
+    pub(crate) method: MethodOfAb,
 
     /// The error that is accepted
     #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = super::share)]
@@ -42,27 +44,74 @@ pub(crate) struct AbArguments {
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = super::share)]
     pub(crate) expected_share: f64,
 
-    /// What makes looking often safe, with --method sequential
-    #[arg(long, value_enum, default_value_t = SequentialChoice::ConfidenceSequence)]
-    pub(crate) sequential: SequentialChoice,
+    /// What is believed of means before the data, with --method bayesian
+    #[arg(long, value_enum, default_value_t = PriorChoice::Weak)]
+    pub(crate) prior: PriorChoice,
 
-    /// Looks that were planned, of the methods that plan them
-    #[arg(long, default_value_t = 5, value_name = "COUNT")]
-    pub(crate) looks: usize,
+    #[command(flatten)]
+    pub(crate) looking: LookingArguments,
 
     #[command(flatten)]
     pub(crate) table: TableArguments,
 }
 
+/// How often and when the data are looked at, with `--method sequential`.
+#[derive(Debug, Args)]
+pub(crate) struct LookingArguments {
+    /// What makes looking often safe, with --method sequential
+    #[arg(long, value_enum, default_value_t = SequentialChoice::ConfidenceSequence)]
+    pub(crate) sequential: SequentialChoice,
+
+    /// How the error is spent, with --sequential spending
+    #[arg(long, value_enum, default_value_t = SpendingChoice::ObrienFleming)]
+    pub(crate) spending: SpendingChoice,
+
+    /// Looks that are planned in all, of the methods that plan them
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) planned_looks: Option<usize>,
+
+    /// Measurements that are planned, control and treatment together
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) planned_units: Option<u64>,
+
+    /// Looks that are shown where the file names none
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
+    pub(crate) looks: usize,
+
+    /// The size of differences that msprt is tuned for, in standard deviations
+    #[arg(long, default_value_t = 0.2, value_name = "NUMBER", value_parser = super::positive)]
+    pub(crate) tau: f64,
+}
+
 /// Ways to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AbMethod {
+pub(crate) enum MethodOfAb {
     /// Welch's t-test: one look
     Frequentist,
     /// Probability of being better, and what a wrong choice would cost
     Bayesian,
     /// Valid however often it is looked at
     Sequential,
+}
+
+/// What is believed before the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PriorChoice {
+    /// Next to nothing, for values of the order of 0.01 to 100
+    Weak,
+    /// A thousandth of an observation at 0
+    Thousandth,
+    /// Nothing, for values of any size
+    Reference,
+}
+
+/// How the error is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SpendingChoice {
+    /// Little at first
+    ObrienFleming,
+    /// Evenly
+    Pocock,
 }
 
 /// What makes looking often safe.

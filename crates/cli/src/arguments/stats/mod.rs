@@ -3,7 +3,10 @@
 mod experiment;
 mod judge;
 
-pub(crate) use experiment::{DesignChoice, PowerArguments};
+pub(crate) use experiment::{
+    AbArguments, DesignChoice, MethodOfAb, PowerArguments, PriorChoice, SequentialChoice,
+    SpendingChoice,
+};
 pub(crate) use judge::{CorrelateArguments, PpiArguments};
 
 use clap::{Args, Subcommand};
@@ -23,6 +26,8 @@ pub(crate) struct StatsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StatsCommand {
+    /// Compare a treatment with a control
+    Ab(AbArguments),
     /// How many cases a comparison needs, or what it can see
     Power(PowerArguments),
     /// How well a judge follows people

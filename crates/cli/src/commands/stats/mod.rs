@@ -16,6 +16,7 @@ const LINE: usize = 110;
 /// Runs one verb.
 pub(crate) fn run(arguments: &StatsArguments) -> Result<Exit, CliError> {
     match &arguments.command {
+        StatsCommand::Ab(arguments) => experiment::ab(arguments),
         StatsCommand::Power(arguments) => experiment::power(arguments),
         StatsCommand::Correlate(arguments) => judge::correlate(arguments),
         StatsCommand::Ppi(arguments) => judge::ppi(arguments),

@@ -3,7 +3,9 @@
 //! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
+mod columns;
 mod error;
+pub mod rank;
 mod report;
 pub mod table;
 

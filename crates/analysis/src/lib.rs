@@ -9,6 +9,7 @@ pub mod correlate;
 mod error;
 pub mod power;
 pub mod ppi;
+pub mod rank;
 mod report;
 pub mod table;
 

@@ -160,7 +160,7 @@ pub fn bradley_terry(
     likelihood.check_ties(&tallies)?;
     let mut parameters = vec![0.0; likelihood.dimension()];
     let mut workspace = Workspace::default();
-    let penalised = workspace.maximise(&likelihood, &tallies, &mut parameters, TOLERANCE)?;
+    workspace.maximise(&likelihood, &tallies, &mut parameters, TOLERANCE)?;
     let inverse = inverse_information(&likelihood, &tallies, &parameters)?;
 
     let players = cells.players;
@@ -190,7 +190,7 @@ pub fn bradley_terry(
         }
     };
     let strengths = parameters[..players].to_vec();
-    let squares: f64 = strengths.iter().map(|strength| strength * strength).sum();
+    let unpenalised = Likelihood { ridge: 0.0, ..likelihood };
     let units = cells.units.iter().enumerate();
     let effects = units.clone().map(|(index, unit)| parameters[players + index] / unit);
     let errors = units
@@ -201,7 +201,7 @@ pub fn bradley_terry(
         effect_errors: errors.collect(),
         tie_parameter: (options.ties == Ties::Davidson)
             .then(|| parameters.last().copied().unwrap_or_default().exp()),
-        log_likelihood: penalised + ridge * squares,
+        log_likelihood: unpenalised.value(&tallies, &parameters),
         ridge,
         separated,
         degrees_of_freedom,

@@ -39,6 +39,8 @@ pub(super) struct Cells {
     pub(super) columns: usize,
     /// The circumstances of each meeting, seen from the lower player, in units of `units`.
     pub(super) covariates: Vec<f64>,
+    /// The largest sum of a meeting's circumstances, signs aside.
+    longest: f64,
     /// The root mean square of each circumstance.
     pub(super) units: Vec<f64>,
     pub(super) cells: Vec<Cell>,
@@ -64,6 +66,9 @@ impl Cells {
         if let Some(groups) = battles.groups {
             cells.join_groups(groups, &of_battle);
         }
+        let sizes = cells.covariates.chunks_exact(columns.max(1));
+        let sizes = sizes.map(|circumstances| circumstances.iter().map(|x| x.abs()).sum::<f64>());
+        cells.longest = sizes.fold(0.0, f64::max);
         cells.units = source.units;
         cells
     }
@@ -76,6 +81,11 @@ impl Cells {
     /// The cells of a group and how many of its duels are in each.
     pub(super) fn members(&self, group: usize) -> &[(u32, u32)] {
         &self.members[self.starts[group]..self.starts[group + 1]]
+    }
+
+    /// How far the log-odds of a meeting can move for each unit that parameters move.
+    pub(super) fn reach(&self) -> f64 {
+        3.0 + self.longest
     }
 
     /// The weights of each meeting's outcomes, when each cell occurred so many times.

@@ -123,44 +123,50 @@ impl BradleyTerry {
         Ok(Effect { effect, p_value: self.p_value(value / error) })
     }
 
-    /// The ranks each player may have, from the differences of all pairs (Klein, Wright and Wieczorek 2020; Al Mohamad, Goeman
-    /// and van Zwet 2022). A pair whose difference does not vary counts as not told apart. Undefined unless
-    /// 0 < confidence < 1.
-    pub fn ranks(
+    /// The pairs that are told apart, the stronger first: those whose difference is significant at `1 − confidence`, each alone
+    /// or all together. A pair whose difference does not vary is not told apart. Undefined unless 0 < confidence < 1.
+    pub fn told_apart(
         &self,
         confidence: f64,
         adjustment: RankAdjustment,
-    ) -> Result<Vec<RankRange>, Undefined> {
+    ) -> Result<Vec<(usize, usize)>, Undefined> {
         Undefined::unless_share("confidence", confidence)?;
         let players = self.players();
         let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
         for first in 0..players {
             for second in 0..players {
                 if self.strengths[first] > self.strengths[second] {
-                    let p_value = self.p_value_between(first, second);
-                    pairs.push((p_value, first, second));
+                    pairs.push((self.p_value_between(first, second), first, second));
                 }
             }
         }
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         let comparisons = players * (players - 1) / 2;
-        let level = 1.0 - confidence;
-        let mut ranges: Vec<RankRange> = self
-            .strengths
-            .iter()
-            .map(|own| {
-                let stronger = self.strengths.iter().filter(|other| *other > own).count();
-                RankRange { rank: 1 + stronger, best: 1, worst: players }
-            })
-            .collect();
-        for (position, (p_value, stronger, weaker)) in pairs.into_iter().enumerate() {
+        let significant = |(position, pair): &(usize, &(f64, usize, usize))| {
             let comparisons = match adjustment {
                 RankAdjustment::None => 1,
                 RankAdjustment::Holm => comparisons - position,
             };
-            if p_value * comparisons as f64 > level {
-                break;
-            }
+            pair.0 * comparisons as f64 <= 1.0 - confidence
+        };
+        let count = pairs.iter().enumerate().take_while(significant).count();
+        Ok(pairs.into_iter().take(count).map(|(_, stronger, weaker)| (stronger, weaker)).collect())
+    }
+
+    /// The ranks each player may have, from the pairs that are told apart (Klein, Wright and Wieczorek 2020; Al Mohamad, Goeman
+    /// and van Zwet 2022). Undefined unless 0 < confidence < 1.
+    pub fn ranks(
+        &self,
+        confidence: f64,
+        adjustment: RankAdjustment,
+    ) -> Result<Vec<RankRange>, Undefined> {
+        let players = self.players();
+        let range = |own: &f64| {
+            let stronger = self.strengths.iter().filter(|other| *other > own).count();
+            RankRange { rank: 1 + stronger, best: 1, worst: players }
+        };
+        let mut ranges: Vec<RankRange> = self.strengths.iter().map(range).collect();
+        for (stronger, weaker) in self.told_apart(confidence, adjustment)? {
             ranges[weaker].best += 1;
             ranges[stronger].worst -= 1;
         }

@@ -4,6 +4,9 @@ use super::Ties;
 use super::cells::{Cells, HIGH_WINS, LOW_WINS, TIE, Tally};
 use crate::Undefined;
 
+/// Exponentials of numbers up to this are far from overflow and underflow.
+const SAFE_EXPONENT: f64 = 300.0;
+
 /// What is maximised. Parameters are the log-strengths, then the effects of circumstances, then the logarithm of Davidson's
 /// tie parameter.
 #[derive(Debug, Clone, Copy)]
@@ -16,9 +19,8 @@ pub(super) struct Likelihood<'a> {
     pub(super) effect_ridge: f64,
 }
 
-/// Value and derivatives of one meeting's log-likelihood, by the log-odds `η` of the lower and by the tie parameter.
+/// Derivatives of one meeting's log-likelihood, by the log-odds `η` of the lower and by the tie parameter.
 pub(super) struct Local {
-    pub(super) value: f64,
     pub(super) slope: f64,
     pub(super) tie_slope: f64,
     /// Second derivatives with their signs turned.
@@ -49,7 +51,7 @@ impl<'a> Likelihood<'a> {
         log_odds
     }
 
-    /// The likelihood of one meeting's outcomes.
+    /// The derivatives of one meeting's log-likelihood.
     pub(super) fn local(&self, log_odds: f64, parameters: &[f64], tally: &Tally) -> Local {
         match (self.ties, parameters.last()) {
             (Ties::Davidson, Some(&log_tie)) => davidson(log_odds, log_tie, tally),
@@ -57,24 +59,83 @@ impl<'a> Likelihood<'a> {
         }
     }
 
-    /// The penalised log-likelihood, with its gradient and its negative Hessian (lower triangle, column by column).
-    pub(super) fn evaluate(
+    /// The penalised log-likelihood.
+    pub(super) fn value(&self, tallies: &[Tally], parameters: &[f64]) -> f64 {
+        let mut value = 0.0;
+        for (meeting, tally) in tallies.iter().enumerate() {
+            let log_odds = self.log_odds(meeting, parameters);
+            value += match (self.ties, parameters.last()) {
+                (Ties::Davidson, Some(&log_tie)) => davidson_value(log_odds, log_tie, tally),
+                _ => half_wins_value(log_odds, tally),
+            };
+        }
+        for (index, parameter) in parameters.iter().enumerate() {
+            value -= self.ridge_of(index) * parameter * parameter;
+        }
+        value
+    }
+
+    /// The gradient and the negative Hessian (lower triangle, column by column) of the penalised log-likelihood.
+    pub(super) fn derivatives(
         &self,
         tallies: &[Tally],
         parameters: &[f64],
         gradient: &mut [f64],
         information: &mut [f64],
-    ) -> f64 {
-        let (players, dimension) = (self.cells.players, self.dimension());
-        let tie = dimension - 1;
+    ) {
         gradient.fill(0.0);
         information.fill(0.0);
-        let mut value = 0.0;
+        let largest = parameters.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        if self.dimension() == self.cells.players && largest < SAFE_EXPONENT {
+            self.add_pairs(tallies, parameters, gradient, information);
+        } else {
+            self.add_meetings(tallies, parameters, gradient, information);
+        }
+        let dimension = self.dimension();
+        for (index, parameter) in parameters.iter().enumerate() {
+            let ridge = self.ridge_of(index);
+            gradient[index] -= 2.0 * ridge * parameter;
+            information[index * dimension + index] += 2.0 * ridge;
+        }
+    }
+
+    /// Strengths alone: one exponential for each player is enough.
+    fn add_pairs(
+        &self,
+        tallies: &[Tally],
+        parameters: &[f64],
+        gradient: &mut [f64],
+        information: &mut [f64],
+    ) {
+        let strengths: Vec<f64> = parameters.iter().map(|parameter| parameter.exp()).collect();
+        for (pair, tally) in self.cells.meetings.iter().zip(tallies) {
+            let (low, high) = (pair.low as usize, pair.high as usize);
+            let total = tally[LOW_WINS] + tally[HIGH_WINS] + tally[TIE];
+            let scale = 1.0 / (strengths[low] + strengths[high]);
+            let (chance, other) = (strengths[low] * scale, strengths[high] * scale);
+            let slope = tally[LOW_WINS] + 0.5 * tally[TIE] - total * chance;
+            let curvature = total * chance * other;
+            gradient[low] += slope;
+            gradient[high] -= slope;
+            information[low * strengths.len() + low] += curvature;
+            information[high * strengths.len() + high] += curvature;
+            information[low * strengths.len() + high] -= curvature;
+        }
+    }
+
+    fn add_meetings(
+        &self,
+        tallies: &[Tally],
+        parameters: &[f64],
+        gradient: &mut [f64],
+        information: &mut [f64],
+    ) {
+        let (players, dimension) = (self.cells.players, self.dimension());
+        let tie = dimension - 1;
         for (meeting, tally) in tallies.iter().enumerate() {
             let local = self.local(self.log_odds(meeting, parameters), parameters, tally);
             let pair = self.cells.meetings[meeting];
             let (low, high) = (pair.low as usize, pair.high as usize);
-            value += local.value;
             gradient[low] += local.slope;
             gradient[high] -= local.slope;
             information[low * dimension + low] += local.curvature;
@@ -99,13 +160,10 @@ impl<'a> Likelihood<'a> {
                 information[tie * dimension + tie] += local.tie_curvature;
             }
         }
-        for (index, parameter) in parameters.iter().enumerate() {
-            let ridge = if index < players { self.ridge } else { self.effect_ridge };
-            value -= ridge * parameter * parameter;
-            gradient[index] -= 2.0 * ridge * parameter;
-            information[index * dimension + index] += 2.0 * ridge;
-        }
-        value
+    }
+
+    fn ridge_of(&self, parameter: usize) -> f64 {
+        if parameter < self.cells.players { self.ridge } else { self.effect_ridge }
     }
 
     /// Davidson's tie parameter is finite only if there are both ties and wins.
@@ -123,19 +181,22 @@ impl<'a> Likelihood<'a> {
 /// A tie is half a win for each.
 fn half_wins(log_odds: f64, tally: &Tally) -> Local {
     let total = tally[LOW_WINS] + tally[HIGH_WINS] + tally[TIE];
-    let won = tally[LOW_WINS] + 0.5 * tally[TIE];
     let small = (-log_odds.abs()).exp();
     let scale = 1.0 / (1.0 + small);
     let chance = if log_odds >= 0.0 { scale } else { small * scale };
-    let value = won * log_odds - total * (log_odds.max(0.0) + small.ln_1p());
     Local {
-        value,
-        slope: won - total * chance,
+        slope: tally[LOW_WINS] + 0.5 * tally[TIE] - total * chance,
         tie_slope: 0.0,
         curvature: total * small * scale * scale,
         cross: 0.0,
         tie_curvature: 0.0,
     }
+}
+
+fn half_wins_value(log_odds: f64, tally: &Tally) -> f64 {
+    let total = tally[LOW_WINS] + tally[HIGH_WINS] + tally[TIE];
+    let won = tally[LOW_WINS] + 0.5 * tally[TIE];
+    won * log_odds - total * (log_odds.max(0.0) + (-log_odds.abs()).exp().ln_1p())
 }
 
 /// A tie has the weight `ν · √(π_low π_high)` beside the strengths.
@@ -147,13 +208,20 @@ fn davidson(log_odds: f64, log_tie: f64, tally: &Tally) -> Local {
     let sum = low + high + tie;
     let (low, high, tie) = (low / sum, high / sum, tie / sum);
     let lead = 0.5 * (low - high);
-    let score = 0.5 * (tally[LOW_WINS] - tally[HIGH_WINS]);
     Local {
-        value: score * log_odds + tally[TIE] * log_tie - total * (top + sum.ln()),
-        slope: score - total * lead,
+        slope: 0.5 * (tally[LOW_WINS] - tally[HIGH_WINS]) - total * lead,
         tie_slope: tally[TIE] - total * tie,
         curvature: total * (0.25 * (low + high) - lead * lead),
         cross: -total * tie * lead,
         tie_curvature: total * tie * (1.0 - tie),
     }
+}
+
+fn davidson_value(log_odds: f64, log_tie: f64, tally: &Tally) -> f64 {
+    let total = tally[LOW_WINS] + tally[HIGH_WINS] + tally[TIE];
+    let half = 0.5 * log_odds;
+    let top = half.abs().max(log_tie);
+    let sum = (half - top).exp() + (-half - top).exp() + (log_tie - top).exp();
+    let score = 0.5 * (tally[LOW_WINS] - tally[HIGH_WINS]);
+    score * log_odds + tally[TIE] * log_tie - total * (top + sum.ln())
 }

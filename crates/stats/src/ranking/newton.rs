@@ -9,8 +9,9 @@ use crate::Undefined;
 
 const MAX_ITERATIONS: usize = 100;
 const MAX_HALVINGS: usize = 30;
-/// Steps this small are taken without asking whether the likelihood rose: rounding would answer.
-const CERTAIN_STEP: f64 = 1e-6;
+/// A step that changes no log-odds by more than this raises the likelihood: along it, the second derivative grows at most
+/// by the exponential of that change, so that the rise is positive below 1.79 (Bach 2010).
+const CERTAIN_CHANGE: f64 = 1.5;
 /// A circumstance whose variation is explained by the others up to this share cannot be told apart from them.
 const UNEXPLAINED: f64 = 1e-10;
 
@@ -26,22 +27,18 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Moves the parameters to the maximum and returns the log-likelihood there. Strengths have mean zero afterwards.
+    /// Moves the parameters to the maximum. Strengths have mean zero afterwards.
     ///
-    /// It stops once a step is below `tolerance`; what is left is about its square.
+    /// It stops with the first step below `tolerance`; what is left is about its square.
     pub(super) fn maximise(
         &mut self,
         likelihood: &Likelihood,
         tallies: &[Tally],
         parameters: &mut [f64],
         tolerance: f64,
-    ) -> Result<f64, Undefined> {
-        let dimension = likelihood.dimension();
-        self.gradient.resize(dimension, 0.0);
-        self.trial.resize(dimension, 0.0);
-        self.information.resize(dimension * dimension, 0.0);
-        let mut value = self.evaluate(likelihood, tallies, parameters);
+    ) -> Result<(), Undefined> {
         for iteration in 0..MAX_ITERATIONS {
+            self.evaluate(likelihood, tallies, parameters);
             let factor = self.factor(likelihood, iteration == 0)?;
             self.step.clear();
             self.step.extend_from_slice(&self.gradient);
@@ -50,9 +47,9 @@ impl Workspace {
             if !size.is_finite() {
                 return Err(not_converged(iteration));
             }
-            value = self.walk(likelihood, tallies, parameters, value, size)?;
+            self.walk(likelihood, tallies, parameters, size)?;
             if size <= tolerance {
-                return Ok(value);
+                return Ok(());
             }
         }
         Err(not_converged(MAX_ITERATIONS))
@@ -64,39 +61,36 @@ impl Workspace {
         likelihood: &Likelihood,
         tallies: &[Tally],
         parameters: &mut [f64],
-        before: f64,
         size: f64,
-    ) -> Result<f64, Undefined> {
+    ) -> Result<(), Undefined> {
+        let certain = CERTAIN_CHANGE / likelihood.cells.reach();
+        let before = if size <= certain { 0.0 } else { likelihood.value(tallies, parameters) };
         let mut share = 1.0;
-        let mut trial = std::mem::take(&mut self.trial);
         for _ in 0..MAX_HALVINGS {
-            for ((trial, start), step) in trial.iter_mut().zip(&*parameters).zip(&self.step) {
-                *trial = start + share * step;
-            }
-            center(&mut trial[..likelihood.cells.players]);
-            let value = self.evaluate(likelihood, tallies, &trial);
-            if value >= before || size * share <= CERTAIN_STEP {
-                parameters.copy_from_slice(&trial);
-                self.trial = trial;
-                return Ok(value);
+            self.trial.clear();
+            let trial = parameters.iter().zip(&self.step).map(|(start, step)| start + share * step);
+            self.trial.extend(trial);
+            center(&mut self.trial[..likelihood.cells.players]);
+            if size * share <= certain || likelihood.value(tallies, &self.trial) >= before {
+                parameters.copy_from_slice(&self.trial);
+                return Ok(());
             }
             share *= 0.5;
         }
-        self.trial = trial;
         Err(not_converged(MAX_HALVINGS))
     }
 
-    /// Value, gradient and information at the parameters.
+    /// Gradient and information at the parameters.
     pub(super) fn evaluate(
         &mut self,
         likelihood: &Likelihood,
         tallies: &[Tally],
         parameters: &[f64],
-    ) -> f64 {
+    ) {
         let dimension = likelihood.dimension();
         self.gradient.resize(dimension, 0.0);
         self.information.resize(dimension * dimension, 0.0);
-        likelihood.evaluate(tallies, parameters, &mut self.gradient, &mut self.information)
+        likelihood.derivatives(tallies, parameters, &mut self.gradient, &mut self.information);
     }
 
     /// The Cholesky factor of the information, made regular by [`tie_down`].

@@ -11,10 +11,8 @@ use super::likelihood::Likelihood;
 use super::newton::Workspace;
 use crate::{Undefined, random_stream};
 
-/// What is left of a step this small is below a millionth of a millionth.
-const TOLERANCE: f64 = 1e-6;
-/// From this many duels a cell on, drawing them one by one is slower than drawing counts.
-const COUNTS_FROM: f64 = 4.0;
+/// What is left after a step this small is about its square: far below what resampling varies.
+const TOLERANCE: f64 = 1e-4;
 /// So many standard deviations below the number of duels is what the counts are drawn for, so that too many are drawn
 /// less than once in ten thousand rounds.
 const MARGIN: f64 = 4.0;
@@ -79,8 +77,14 @@ enum Draw {
     Groups,
     /// One by one.
     Battles(Alias),
-    /// As counts of cells, which is the same and quicker where there are many duels in a cell.
-    Counts { expected: Vec<Poisson<f64>>, rest: Alias },
+    /// As counts of cells, which is the same and quicker.
+    Counts {
+        /// The distribution of cells with the same number of duels.
+        expected: Vec<Poisson<f64>>,
+        /// Which of them each cell has.
+        kinds: Vec<u32>,
+        rest: Alias,
+    },
 }
 
 impl Draw {
@@ -92,15 +96,16 @@ impl Draw {
         let total: f64 = counts.iter().sum();
         let share = 1.0 - MARGIN / total.sqrt();
         let rest = Alias::of(&counts);
-        if total < COUNTS_FROM * counts.len() as f64 || share <= 0.0 {
-            return Self::Battles(rest);
-        }
+        let mut distinct: Vec<u32> = cells.cells.iter().map(|cell| cell.count).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
         let expected: Result<Vec<_>, _> =
-            counts.iter().map(|count| Poisson::new(count * share)).collect();
-        match expected {
-            Ok(expected) => Self::Counts { expected, rest },
-            Err(_) => Self::Battles(rest),
-        }
+            distinct.iter().map(|count| Poisson::new(f64::from(*count) * share)).collect();
+        // A share that is not positive, with very few duels, has no distribution.
+        let Ok(expected) = expected else { return Self::Battles(rest) };
+        let kind = |count| distinct.partition_point(|other| *other < count) as u32;
+        let kinds = cells.cells.iter().map(|cell| kind(cell.count)).collect();
+        Self::Counts { expected, kinds, rest }
     }
 
     /// How often each cell is in one resample: multinomial, exactly.
@@ -122,11 +127,11 @@ impl Draw {
             Self::Battles(alias) => {
                 (0..total).for_each(|_| counts[alias.draw(random)] += 1);
             }
-            Self::Counts { expected, rest } => {
+            Self::Counts { expected, kinds, rest } => {
                 let drawn = loop {
                     let mut drawn = 0;
-                    for (count, expected) in counts.iter_mut().zip(expected) {
-                        *count = expected.sample(random) as u32;
+                    for (count, kind) in counts.iter_mut().zip(kinds) {
+                        *count = expected[*kind as usize].sample(random) as u32;
                         drawn += u64::from(*count);
                     }
                     if drawn <= total {

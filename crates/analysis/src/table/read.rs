@@ -1,6 +1,7 @@
 //! A file, from its bytes to its columns.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::{memchr, memrchr};
@@ -49,7 +50,7 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
             // Whether an optional field is there is known only after the last line.
             let lenient: Vec<Wanted> = wanted.iter().cloned().map(Wanted::lenient).collect();
             let all: Vec<&Wanted> = lenient.iter().collect();
-            let parts = in_parts(body, |part| json::lines(part, &all));
+            let parts = in_parts(body, |_, part| json::lines(part, &all));
             (parts, 1, vec![true; wanted.len()])
         }
         Format::Delimited(delimiter) => {
@@ -70,11 +71,13 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
             }
             let layout = Layout { delimiter, columns: names.len(), roles, wanted: taken };
             let rows = &body[(end + 1).min(body.len())..];
-            let parts = match memchr(b'"', rows) {
-                None => in_parts(rows, |part| layout.plain(part)),
-                Some(_) => vec![layout.quoted(rows)],
+            // The first part is going to hold the others too.
+            let plain = |index: usize, part: &[u8]| {
+                let room = if index == 0 { rows.len() } else { part.len() };
+                memchr(b'"', part).is_none().then(|| layout.plain(part, room))
             };
-            (parts, 2, present)
+            let parts: Option<Vec<Part>> = in_parts(rows, plain).into_iter().collect();
+            (parts.unwrap_or_else(|| vec![layout.quoted(rows)]), 2, present)
         }
     };
     let mut line = u64::from(first_line);
@@ -111,11 +114,22 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
 }
 
 fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path != Path::new("-") {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() || about.len() < 4 * MIN_PART as u64 {
         return std::fs::read(path);
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    // Copying a large file takes as long as the memory it goes to is new, which several threads share.
+    let mut bytes = vec![0; about.len() as usize];
+    bytes.par_chunks_mut(MIN_PART).enumerate().try_for_each(|(index, chunk)| {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start((index * MIN_PART) as u64))?;
+        file.read_exact(chunk)
+    })?;
     Ok(bytes)
 }
 
@@ -131,7 +145,7 @@ fn format_of(path: &Path, body: &[u8]) -> Format {
 }
 
 /// Cuts the bytes at line ends into a part for each thread, and reads them side by side.
-fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync) -> Vec<Part> {
+fn in_parts<T: Send>(bytes: &[u8], read: impl Fn(usize, &[u8]) -> T + Sync) -> Vec<T> {
     let size = (bytes.len() / rayon::current_num_threads()).max(MIN_PART);
     let mut parts = Vec::new();
     let mut rest = bytes;
@@ -146,5 +160,5 @@ fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync) -> Vec<Part> {
     if !rest.is_empty() {
         parts.push(rest);
     }
-    parts.into_par_iter().map(|part| read(part)).collect()
+    parts.into_par_iter().enumerate().map(|(index, part)| read(index, part)).collect()
 }

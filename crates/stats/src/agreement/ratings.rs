@@ -88,7 +88,7 @@ impl Ratings {
         };
         let cells = table.item_count.saturating_mul(table.annotator_count);
         let placed = if cells <= items.len().saturating_mul(CELLS_FOR_EACH_RATING) {
-            table.by_cell()
+            if numbers.len() < 255 { table.by_cell::<u8>() } else { table.by_cell::<u32>() }
         } else {
             table.by_item()
         };
@@ -174,16 +174,19 @@ impl Long<'_> {
         self.ranks.map_or(code, |ranks| ranks[code as usize])
     }
 
-    /// Through a table with a cell for each item and annotator.
-    fn by_cell(&self) -> Result<Placed, Undefined> {
-        // 0 is a cell without a rating.
-        let mut cells = vec![0u32; self.item_count * self.annotator_count];
+    /// Through a table with a cell for each item and annotator; a cell must hold every rank and 0, for no rating.
+    fn by_cell<Cell>(&self) -> Result<Placed, Undefined>
+    where
+        Cell: Copy + Default + PartialEq + TryFrom<u32> + Into<u32>,
+    {
+        let none = Cell::default();
+        let mut cells = vec![none; self.item_count * self.annotator_count];
         for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
             let cell = &mut cells[item as usize * self.annotator_count + annotator as usize];
-            if *cell != 0 {
+            if *cell != none {
                 return Err(self.repeated(row));
             }
-            *cell = self.rank(row) + 1;
+            *cell = Cell::try_from(self.rank(row) + 1).unwrap_or_default();
         }
         let mut starts = Vec::with_capacity(self.item_count + 1);
         let mut annotators = Vec::with_capacity(self.items.len());
@@ -191,9 +194,9 @@ impl Long<'_> {
         starts.push(0);
         for item in cells.chunks_exact(self.annotator_count) {
             for (annotator, &cell) in item.iter().enumerate() {
-                if cell != 0 {
+                if cell != none {
                     annotators.push(annotator as u32);
-                    values.push(cell - 1);
+                    values.push(cell.into() - 1);
                 }
             }
             starts.push(values.len() as u32);

@@ -1,5 +1,8 @@
 //! Ratings by item, made once from a long table.
 
+use std::sync::OnceLock;
+
+use super::classes::Classes;
 use crate::Undefined;
 
 /// A table of all items and annotators is filled directly when it has at most this many cells for each rating.
@@ -9,7 +12,7 @@ const CELLS_FOR_EACH_RATING: usize = 4;
 ///
 /// Items, annotators and values are codes counted from 0; memory grows with the largest of each, so codes should have no
 /// large gaps. Every code up to the largest is a category, used or not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Ratings {
     /// Where the ratings of each item begin, and where the last ends.
     starts: Vec<u32>,
@@ -18,6 +21,8 @@ pub struct Ratings {
     values: Vec<u32>,
     annotator_count: usize,
     numbers: Vec<f64>,
+    /// Items by their values, made when they are first asked for.
+    classes: OnceLock<Classes>,
 }
 
 impl Ratings {
@@ -93,7 +98,14 @@ impl Ratings {
             table.by_item()
         };
         let (starts, annotators, values) = placed?;
-        Ok(Self { starts, annotators, values, annotator_count: table.annotator_count, numbers })
+        Ok(Self {
+            starts,
+            annotators,
+            values,
+            annotator_count: table.annotator_count,
+            numbers,
+            classes: OnceLock::new(),
+        })
     }
 
     /// How many items there are, rated or not.
@@ -141,6 +153,11 @@ impl Ratings {
     /// Where the ratings of an item are among all, which are in the order of items.
     pub(crate) fn range(&self, item: usize) -> std::ops::Range<usize> {
         self.starts[item] as usize..self.starts[item + 1] as usize
+    }
+
+    /// Items by their values.
+    pub(super) fn classes(&self) -> &Classes {
+        self.classes.get_or_init(|| Classes::of(self))
     }
 
     /// The values of an item.

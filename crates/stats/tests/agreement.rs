@@ -414,9 +414,9 @@ fn bad_ratings_are_named() {
     assert!(matches!(Ratings::new(&[0], &[0, 1], &[0]), Err(Undefined::LengthsDiffer { .. })));
     // Both ways of ordering find the row: few annotators, and many with gaps.
     let twice = Ratings::new(&[3, 1, 2, 1, 0], &[0, 1, 0, 1, 0], &[1, 1, 1, 0, 0]);
-    assert_eq!(twice, Err(Undefined::Repeated { what: "rating", index: 3, first: 1 }));
+    assert_eq!(twice.unwrap_err(), Undefined::Repeated { what: "rating", index: 3, first: 1 });
     let twice = Ratings::new(&[3, 1, 2, 1, 0], &[90, 71, 80, 71, 60], &[1, 1, 1, 0, 0]);
-    assert_eq!(twice, Err(Undefined::Repeated { what: "rating", index: 3, first: 1 }));
+    assert_eq!(twice.unwrap_err(), Undefined::Repeated { what: "rating", index: 3, first: 1 });
     assert!(Ratings::with_numbers(&[0, 0], &[0, 1], &[0, 1], &[1.0, f64::NAN]).is_err());
     assert!(Ratings::with_numbers(&[0, 0], &[0, 1], &[0, 1], &[1.0, 1e200]).is_err());
     assert!(Ratings::with_numbers(&[0, 0], &[0, 1], &[0, 1], &[1.0]).is_err());
@@ -436,6 +436,27 @@ fn equal_numbers_are_one_value() {
             .unwrap();
     assert_eq!(ratings.numbers(), [1.0, 5.0]);
     close("alpha", alpha(&ratings, Level::Nominal).unwrap().alpha, 1.0);
+}
+
+/// By hand: annotators 0 and 1 agree on two of three items, annotator 2 on none.
+#[test]
+fn each_annotator_is_compared_with_the_others() {
+    let items = [0, 0, 0, 1, 1, 2, 2, 3];
+    let annotators = [0, 1, 2, 0, 1, 0, 1, 2];
+    let values = [0, 0, 2, 1, 1, 0, 2, 2];
+    let ratings = ratings_of(&items, &annotators, &values);
+    let expected = alpha(&ratings, Level::Interval).unwrap().expected_disagreement;
+    let result = annotator_agreements(&ratings, Level::Interval).unwrap();
+    assert_eq!((result[0].ratings, result[0].compared), (3, 3));
+    assert_eq!((result[2].ratings, result[2].compared), (2, 1));
+    close("first", result[0].agreement.unwrap(), (0.5 + 1.0 + 0.0) / 3.0);
+    close("third", result[2].agreement.unwrap(), 0.0);
+    // Distances from the others: (0 + 4)/2, 0 and 4; for the third 4.
+    close("first", result[0].relative_disagreement.unwrap(), (2.0 + 0.0 + 4.0) / 3.0 / expected);
+    close("third", result[2].relative_disagreement.unwrap(), 4.0 / expected);
+    let nominal = annotator_agreements(&ratings, Level::Nominal).unwrap();
+    let chance = alpha(&ratings, Level::Nominal).unwrap().expected_disagreement;
+    close("nominal", nominal[0].relative_disagreement.unwrap(), 0.5 / chance);
 }
 
 /// Counting, sorting and listing items give the same classes, and so the same numbers.

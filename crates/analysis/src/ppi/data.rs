@@ -85,8 +85,7 @@ pub(super) fn read(path: &Path, columns: &[(String, String)]) -> Result<Data, An
     let wanted = vec![
         Wanted::text("item"),
         Wanted::number("judge"),
-        // Optional, because a first line of JSON without a label does not have the field.
-        Wanted::number("human").optional().may_be_empty(),
+        Wanted::number("human").may_be_empty(),
         Wanted::text("system").optional(),
     ];
     let table = Table::read(path, &renamed(wanted, columns)?)?;

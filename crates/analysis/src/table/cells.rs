@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::lines::Lines;
 use super::texts::{Interner, MISSING, Texts};
 use super::{Column, Kind, Wanted};
 
@@ -16,7 +17,7 @@ pub(super) struct Broken {
 
 /// The columns of one part of a file.
 pub(super) struct Part {
-    pub(super) lines: Vec<u32>,
+    pub(super) lines: Lines,
     /// Lines the part has, with blank ones.
     pub(super) line_count: u32,
     cells: Vec<Cells>,
@@ -29,14 +30,24 @@ enum Cells {
     Numbers(Vec<f64>),
 }
 
+/// What is wrong with a cell, and what to do about it.
+type Wrong = (String, String);
+
 impl Part {
     pub(super) fn new(wanted: &[&Wanted]) -> Self {
+        Self::with_capacity(wanted, 0)
+    }
+
+    /// A part with room for so many lines.
+    pub(super) fn with_capacity(wanted: &[&Wanted], lines: usize) -> Self {
         let cells = |wanted: &&Wanted| match wanted.kind {
-            Kind::Text => Cells::Texts { codes: Vec::new(), interner: Interner::new() },
-            Kind::Number => Cells::Numbers(Vec::new()),
+            Kind::Text => {
+                Cells::Texts { codes: Vec::with_capacity(lines), interner: Interner::new() }
+            }
+            Kind::Number => Cells::Numbers(Vec::with_capacity(lines)),
         };
         Self {
-            lines: Vec::new(),
+            lines: Lines::default(),
             line_count: 0,
             cells: wanted.iter().map(cells).collect(),
             broken: None,
@@ -44,36 +55,41 @@ impl Part {
     }
 
     /// Takes one cell of the wanted column `index`; blanks around it do not count.
-    pub(super) fn add(
+    pub(super) fn add(&mut self, index: usize, wanted: &Wanted, cell: &[u8]) -> Result<(), Wrong> {
+        self.add_all(index, wanted, &[cell]).map_err(|(_, message, hint)| (message, hint))
+    }
+
+    /// Takes cells of the wanted column `index`. An error says which of them is wrong.
+    pub(super) fn add_all(
         &mut self,
         index: usize,
         wanted: &Wanted,
-        text: &[u8],
-    ) -> Result<(), (String, String)> {
-        let text = text.trim_ascii();
-        if text.is_empty() && !wanted.may_be_empty {
-            return Err((
-                "the cell is empty".to_owned(),
-                "fill it in, or remove the line".to_owned(),
-            ));
-        }
+        cells: &[&[u8]],
+    ) -> Result<(), (usize, String, String)> {
+        let wrong = |row: usize, (message, hint): Wrong| (row, message, hint);
         match &mut self.cells[index] {
-            Cells::Texts { codes, .. } if text.is_empty() => codes.push(MISSING),
             Cells::Texts { codes, interner } => {
-                let (code, new) = interner.code(text);
-                if new && std::str::from_utf8(text).is_err() {
-                    let hint = "save the file as UTF-8".to_owned();
-                    return Err(("the cell is not valid UTF-8".to_owned(), hint));
+                let first = codes.len();
+                let known = interner.len();
+                interner.add_codes(cells, codes);
+                let new = &codes[first..];
+                let is_gap = |code: &u32| *code == MISSING;
+                if let Some(row) = new.iter().position(is_gap).filter(|_| !wanted.may_be_empty) {
+                    return Err(wrong(row, empty()));
                 }
-                codes.push(code);
+                let foreign = (known..interner.len())
+                    .map(|code| code as u32)
+                    .find(|&code| std::str::from_utf8(interner.name(code)).is_err());
+                if let Some(row) = foreign.and_then(|code| new.iter().position(|new| *new == code))
+                {
+                    let hint = "save the file as UTF-8".to_owned();
+                    return Err(wrong(row, ("the cell is not valid UTF-8".to_owned(), hint)));
+                }
             }
-            Cells::Numbers(numbers) if text.is_empty() => numbers.push(f64::NAN),
             Cells::Numbers(numbers) => {
-                let value =
-                    std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
-                match value.filter(|value| value.is_finite()) {
-                    Some(value) => numbers.push(value),
-                    None => return Err(not_a_number(text)),
+                for (row, cell) in cells.iter().enumerate() {
+                    let number = parsed(cell.trim_ascii(), wanted.may_be_empty);
+                    numbers.push(number.map_err(|problem| wrong(row, problem))?);
                 }
             }
         }
@@ -81,21 +97,35 @@ impl Part {
     }
 }
 
-fn not_a_number(text: &[u8]) -> (String, String) {
+/// The number that a cell without blanks around it says; NaN for one that is empty and may be.
+fn parsed(text: &[u8], may_be_empty: bool) -> Result<f64, Wrong> {
+    if text.is_empty() {
+        return if may_be_empty { Ok(f64::NAN) } else { Err(empty()) };
+    }
+    let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    value.filter(|value| value.is_finite()).ok_or_else(|| not_a_number(text))
+}
+
+fn empty() -> Wrong {
+    ("the cell is empty".to_owned(), "fill it in, or remove the line".to_owned())
+}
+
+fn not_a_number(text: &[u8]) -> Wrong {
     let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
     let hint = "write numbers like 0.75, with a point and without units".to_owned();
     (format!("`{shown}` is not a finite number"), hint)
 }
 
 /// Joins the parts of a file, in their order: line numbers counted through from `first_line`, one code for each text.
-pub(super) fn join(parts: Vec<Part>, first_line: u32) -> (Vec<u32>, Vec<Column>) {
+pub(super) fn join(parts: Vec<Part>, first_line: u32) -> (Lines, Vec<Column>) {
     let mut parts = parts.into_iter();
-    let Some(first) = parts.next() else { return (Vec::new(), Vec::new()) };
-    let mut lines: Vec<u32> = first.lines.into_iter().map(|line| line + first_line).collect();
+    let mut lines = Lines::default();
+    let Some(first) = parts.next() else { return (lines, Vec::new()) };
+    lines.append(&first.lines, first_line);
     let mut offset = first_line + first.line_count;
     let mut joined = first.cells;
     for part in parts {
-        lines.extend(part.lines.into_iter().map(|line| line + offset));
+        lines.append(&part.lines, offset);
         offset += part.line_count;
         joined.par_iter_mut().zip(part.cells).for_each(|(cells, more)| append(cells, more));
     }
@@ -111,13 +141,9 @@ pub(super) fn join(parts: Vec<Part>, first_line: u32) -> (Vec<u32>, Vec<Column>)
 fn append(cells: &mut Cells, more: Cells) {
     match (cells, more) {
         (Cells::Texts { codes, interner }, Cells::Texts { codes: others, interner: names }) => {
-            let known: Vec<u32> =
-                (0..names.len() as u32).map(|code| interner.code(names.name(code)).0).collect();
-            codes.extend(
-                others
-                    .into_iter()
-                    .map(|code| if code == MISSING { MISSING } else { known[code as usize] }),
-            );
+            let here = interner.absorb(&names);
+            let code = |code: u32| if code == MISSING { MISSING } else { here[code as usize] };
+            codes.par_extend(others.into_par_iter().with_min_len(65_536).map(code));
         }
         (Cells::Numbers(numbers), Cells::Numbers(more)) => numbers.extend(more),
         _ => {}

@@ -3,8 +3,11 @@
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr_iter};
 
-use super::Wanted;
 use super::cells::{Broken, Part};
+use super::{Wanted, marks};
+
+/// Bytes whose cells are found before they are taken.
+const BLOCK: usize = 1 << 14;
 
 /// The names in the first line.
 pub(super) fn header(line: &[u8], delimiter: u8) -> Vec<String> {
@@ -27,43 +30,92 @@ pub(super) struct Layout<'a> {
     pub(super) wanted: Vec<&'a Wanted>,
 }
 
+/// The lines of a block, on their way into columns.
+struct Block<'a> {
+    bytes: &'a [u8],
+    /// Where the next cell begins.
+    start: usize,
+    /// Cells of the current line.
+    fields: usize,
+    /// The cells of each wanted column.
+    columns: Vec<Vec<&'a [u8]>>,
+}
+
 impl Layout<'_> {
-    /// Reads lines without quotes.
-    pub(super) fn plain(&self, bytes: &[u8]) -> Part {
-        let mut part = Part::new(&self.wanted);
-        let mut start = 0;
-        for end in memchr_iter(b'\n', bytes).chain((!bytes.ends_with(b"\n")).then_some(bytes.len()))
-        {
-            let line = &bytes[start..end];
-            start = end + 1;
-            let number = part.line_count;
-            part.line_count += 1;
-            if line.is_empty() || line == b"\r" {
-                continue;
+    /// Reads lines without quotes, a block at a time: first the cells of its lines are found, then column after column is taken.
+    /// Each loop is short, so that waiting for memory in one row overlaps with the next. `room` is how many bytes the columns
+    /// are going to hold.
+    pub(super) fn plain(&self, bytes: &[u8], room: usize) -> Part {
+        let first_line = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+        let mut part = Part::with_capacity(&self.wanted, room / first_line.max(1) + 1);
+        let columns = vec![Vec::new(); self.wanted.len()];
+        let mut block = Block { bytes, start: 0, fields: 0, columns };
+        let mut marks = Vec::new();
+        for (index, chunk) in bytes.chunks(BLOCK).enumerate() {
+            marks.clear();
+            marks::find(chunk, self.delimiter, &mut marks);
+            let offset = index * BLOCK;
+            if offset + chunk.len() == bytes.len() && !bytes.ends_with(b"\n") {
+                marks.push(chunk.len() as u32);
             }
-            if let Err(broken) = self.line(line, number, &mut part) {
-                part.broken = Some(broken);
+            let first = part.lines.len();
+            let mut marks = marks.iter().map(|mark| offset + *mark as usize);
+            let broken = marks.find_map(|mark| self.mark(mark, first, &mut block, &mut part));
+            part.broken = self.take(&mut block, first, &mut part).or(broken);
+            if part.broken.is_some() {
                 break;
             }
         }
         part
     }
 
-    fn line(&self, line: &[u8], number: u32, part: &mut Part) -> Result<(), Broken> {
-        let mut rest = Some(line);
-        let mut count = 0;
-        while let Some(text) = rest {
-            let end = memchr(self.delimiter, text);
-            let cell = &text[..end.unwrap_or(text.len())];
-            if let Some(role) = self.roles.get(count).copied().flatten() {
-                self.cell(role, cell, number, part)?;
-            }
-            count += 1;
-            rest = end.map(|end| &text[end + 1..]);
+    /// Takes the cell that ends at a mark, and with the last of a line the line.
+    fn mark(
+        &self,
+        mark: usize,
+        first: usize,
+        block: &mut Block<'_>,
+        part: &mut Part,
+    ) -> Option<Broken> {
+        let cell = &block.bytes[block.start..mark];
+        block.start = mark + 1;
+        if let Some(role) = self.roles.get(block.fields).copied().flatten() {
+            block.columns[role].push(cell);
         }
-        self.check_count(count, number)?;
-        part.lines.push(number);
-        Ok(())
+        block.fields += 1;
+        if block.bytes.get(mark) == Some(&self.delimiter) {
+            return None;
+        }
+        let fields = std::mem::take(&mut block.fields);
+        let number = part.line_count;
+        part.line_count += 1;
+        let blank = fields == 1 && matches!(cell, b"" | b"\r");
+        let broken = if blank { None } else { self.check_count(fields, number).err() };
+        if blank || broken.is_some() {
+            let rows = part.lines.len() - first;
+            block.columns.iter_mut().for_each(|cells| cells.truncate(rows));
+        } else {
+            part.lines.push(number);
+        }
+        broken
+    }
+
+    /// Takes the cells of the lines from row `first` on, and gives the first of them that is broken.
+    fn take(&self, block: &mut Block<'_>, first: usize, part: &mut Part) -> Option<Broken> {
+        let rows = part.lines.len() - first;
+        let mut broken: Option<Broken> = None;
+        for (role, cells) in block.columns.iter_mut().enumerate() {
+            let wanted = self.wanted[role];
+            if let Err((row, message, hint)) = part.add_all(role, wanted, &cells[..rows]) {
+                let line = part.lines.get(first + row).unwrap_or_default();
+                if broken.as_ref().is_none_or(|broken| line < broken.line) {
+                    let field = Some(wanted.column.clone());
+                    broken = Some(Broken { line, field, message, hint });
+                }
+            }
+            cells.drain(..rows);
+        }
+        broken
     }
 
     /// Reads records some of whose fields are quoted.

@@ -19,14 +19,16 @@ pub(super) fn places(
     for wanted in wanted {
         let place = header.iter().position(|name| *name == wanted.column);
         if place.is_none() && wanted.required {
-            return Err((
-                format!("there is no column `{}`", wanted.column),
-                advice(header, wanted),
-            ));
+            return Err(absent(header, wanted));
         }
         places.push(place);
     }
     Ok(places)
+}
+
+/// A column that must be there and is not.
+pub(super) fn absent(header: &[String], wanted: &Wanted) -> (String, String) {
+    (format!("there is no column `{}`", wanted.column), advice(header, wanted))
 }
 
 fn advice(header: &[String], wanted: &Wanted) -> String {

@@ -7,11 +7,14 @@ mod cells;
 mod delimited;
 mod header;
 mod json;
+mod lines;
+mod marks;
 mod read;
 mod texts;
 
 use std::path::{Path, PathBuf};
 
+use lines::Lines;
 pub use texts::{MISSING, Texts};
 
 use crate::AnalysisError;
@@ -63,11 +66,6 @@ impl Wanted {
         Self { may_be_empty: true, ..self }
     }
 
-    /// The same column; where it is optional, with cells that may be empty.
-    fn lenient(self) -> Self {
-        Self { may_be_empty: self.may_be_empty || !self.required, ..self }
-    }
-
     /// The same column under the name the user's file gives it; what is named must be there.
     #[must_use]
     pub fn named(self, column: impl Into<String>) -> Self {
@@ -85,7 +83,7 @@ impl Wanted {
 #[derive(Debug)]
 pub struct Table {
     file: PathBuf,
-    lines: Vec<u32>,
+    lines: Lines,
     columns: Vec<(Wanted, Option<Column>)>,
 }
 
@@ -145,7 +143,7 @@ impl Table {
     /// The line of a row in the file, counted from 1.
     #[must_use]
     pub fn line(&self, row: usize) -> u64 {
-        self.lines.get(row).copied().map_or(0, u64::from)
+        self.lines.get(row).map_or(0, u64::from)
     }
 
     /// The file, as the user named it.

@@ -1,6 +1,7 @@
 //! A file, from its bytes to its columns.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use memchr::{memchr, memrchr};
@@ -20,89 +21,64 @@ enum Format {
     JsonLines,
 }
 
+/// A file taken apart, before its parts are joined.
+struct Taken {
+    parts: Vec<Part>,
+    first_line: u32,
+    /// Which of the wanted columns the parts have.
+    present: Vec<bool>,
+    /// The fields of the first object, of JSON Lines: whether a field is anywhere is known only after the last line.
+    first_fields: Option<Vec<String>>,
+}
+
+/// What is wrong, and what to do about it.
+type Complaint = (String, String);
+
 pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisError> {
-    let problem = |line: Option<u64>, field: Option<String>, message: String, hint: &str| {
-        let (file, hint) = (path.to_owned(), Some(hint.to_owned()));
-        AnalysisError::Input { file, line, field, message, hint }
+    let problem = |line: Option<u64>, field: Option<String>, (message, hint): Complaint| {
+        AnalysisError::Input { file: path.to_owned(), line, field, message, hint: Some(hint) }
     };
+    let complaint = |message: &str, hint: &str| (message.to_owned(), hint.to_owned());
     let bytes = contents(path).map_err(|error| {
-        problem(None, None, format!("the file cannot be read: {error}"), "check the path")
+        let message = format!("the file cannot be read: {error}");
+        problem(None, None, (message, "check the path".to_owned()))
     })?;
     let body = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     if body.trim_ascii().is_empty() {
-        return Err(problem(
-            None,
-            None,
-            "the file is empty".to_owned(),
-            "the first line names the columns",
-        ));
+        let empty = complaint("the file is empty", "the first line names the columns");
+        return Err(problem(None, None, empty));
     }
-    let (parts, first_line, present) = match format_of(path, body) {
-        Format::JsonLines => {
-            let first =
-                body.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-            let names = json::names(first.unwrap_or_default());
-            if !names.is_empty() {
-                header::places(&names, wanted)
-                    .map_err(|(message, hint)| problem(Some(1), None, message, &hint))?;
-            }
-            // Whether an optional field is there is known only after the last line.
-            let lenient: Vec<Wanted> = wanted.iter().cloned().map(Wanted::lenient).collect();
-            let all: Vec<&Wanted> = lenient.iter().collect();
-            let parts = in_parts(body, |part| json::lines(part, &all));
-            (parts, 1, vec![true; wanted.len()])
-        }
-        Format::Delimited(delimiter) => {
-            let end = memchr(b'\n', body).unwrap_or(body.len());
-            let names = delimited::header(&body[..end], delimiter);
-            let places = header::places(&names, wanted)
-                .map_err(|(message, hint)| problem(Some(1), None, message, &hint))?;
-            let present: Vec<bool> = places.iter().map(Option::is_some).collect();
-            let taken: Vec<&Wanted> = wanted
-                .iter()
-                .zip(&present)
-                .filter(|(_, present)| **present)
-                .map(|(wanted, _)| wanted)
-                .collect();
-            let mut roles = vec![None; names.len()];
-            for (index, place) in places.iter().flatten().enumerate() {
-                roles[*place] = Some(index);
-            }
-            let layout = Layout { delimiter, columns: names.len(), roles, wanted: taken };
-            let rows = &body[(end + 1).min(body.len())..];
-            let parts = match memchr(b'"', rows) {
-                None => in_parts(rows, |part| layout.plain(part)),
-                Some(_) => vec![layout.quoted(rows)],
-            };
-            (parts, 2, present)
-        }
+    let taken = match format_of(path, body) {
+        Format::JsonLines => json_lines(body, wanted),
+        Format::Delimited(delimiter) => delimited_lines(body, delimiter, wanted)
+            .map_err(|complaint| problem(Some(1), None, complaint))?,
     };
-    let mut line = u64::from(first_line);
-    for part in &parts {
+    let mut line = u64::from(taken.first_line);
+    for part in &taken.parts {
         if let Some(broken) = &part.broken {
             let place = Some(line + u64::from(broken.line));
-            return Err(problem(place, broken.field.clone(), broken.message.clone(), &broken.hint));
+            let complaint = (broken.message.clone(), broken.hint.clone());
+            return Err(problem(place, broken.field.clone(), complaint));
         }
         line += u64::from(part.line_count);
     }
-    let (lines, columns) = join(parts, first_line);
+    let (lines, columns) = join(taken.parts, taken.first_line);
     if lines.is_empty() {
-        return Err(problem(
-            None,
-            None,
-            "the file has no rows".to_owned(),
-            "one observation a line, below the header",
-        ));
+        let hint = "one observation a line, below the header";
+        return Err(problem(None, None, complaint("the file has no rows", hint)));
     }
     let mut columns = columns.into_iter();
-    let columns = wanted.iter().zip(present).map(|(wanted, present)| {
+    let columns = wanted.iter().zip(taken.present).map(|(wanted, present)| {
         let column = if present { columns.next() } else { None };
         (wanted.clone(), column.filter(|column| wanted.required || column.has_values()))
     });
     let table = Table { file: path.to_owned(), lines, columns: columns.collect() };
     for (wanted, column) in &table.columns {
-        let gap = column.as_ref().and_then(Column::first_gap);
-        if let Some(row) = gap.filter(|_| !wanted.may_be_empty) {
+        let Some(column) = column else { continue };
+        if let Some(fields) = taken.first_fields.as_ref().filter(|_| !column.has_values()) {
+            return Err(problem(None, None, header::absent(fields, wanted)));
+        }
+        if let Some(row) = column.first_gap().filter(|_| !wanted.may_be_empty) {
             let hint = "give the field in every line, or in none";
             return Err(table.problem(row, Some(wanted.role), "the field is missing", hint));
         }
@@ -110,12 +86,58 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
     Ok(table)
 }
 
+fn json_lines(body: &[u8], wanted: &[Wanted]) -> Taken {
+    let first = body.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let lenient: Vec<Wanted> = wanted.iter().cloned().map(Wanted::may_be_empty).collect();
+    let all: Vec<&Wanted> = lenient.iter().collect();
+    Taken {
+        parts: in_parts(body, |_, part| json::lines(part, &all)),
+        first_line: 1,
+        present: vec![true; wanted.len()],
+        first_fields: Some(json::names(first.unwrap_or_default())),
+    }
+}
+
+fn delimited_lines(body: &[u8], delimiter: u8, wanted: &[Wanted]) -> Result<Taken, Complaint> {
+    let end = memchr(b'\n', body).unwrap_or(body.len());
+    let names = delimited::header(&body[..end], delimiter);
+    let places = header::places(&names, wanted)?;
+    let present: Vec<bool> = places.iter().map(Option::is_some).collect();
+    let taken = wanted.iter().zip(&present).filter(|(_, present)| **present);
+    let taken: Vec<&Wanted> = taken.map(|(wanted, _)| wanted).collect();
+    let mut roles = vec![None; names.len()];
+    for (index, place) in places.iter().flatten().enumerate() {
+        roles[*place] = Some(index);
+    }
+    let layout = Layout { delimiter, columns: names.len(), roles, wanted: taken };
+    let rows = &body[(end + 1).min(body.len())..];
+    // The first part is going to hold the others too.
+    let plain = |index: usize, part: &[u8]| {
+        let room = if index == 0 { rows.len() } else { part.len() };
+        memchr(b'"', part).is_none().then(|| layout.plain(part, room))
+    };
+    let parts: Option<Vec<Part>> = in_parts(rows, plain).into_iter().collect();
+    let parts = parts.unwrap_or_else(|| vec![layout.quoted(rows)]);
+    Ok(Taken { parts, first_line: 2, present, first_fields: None })
+}
+
 fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path != Path::new("-") {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() || about.len() < 4 * MIN_PART as u64 {
         return std::fs::read(path);
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    // Copying a large file takes as long as the memory it goes to is new, which several threads share.
+    let mut bytes = vec![0; about.len() as usize];
+    bytes.par_chunks_mut(MIN_PART).enumerate().try_for_each(|(index, chunk)| {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start((index * MIN_PART) as u64))?;
+        file.read_exact(chunk)
+    })?;
     Ok(bytes)
 }
 
@@ -131,7 +153,7 @@ fn format_of(path: &Path, body: &[u8]) -> Format {
 }
 
 /// Cuts the bytes at line ends into a part for each thread, and reads them side by side.
-fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync + Send) -> Vec<Part> {
+fn in_parts<T: Send>(bytes: &[u8], read: impl Fn(usize, &[u8]) -> T + Sync) -> Vec<T> {
     let size = (bytes.len() / rayon::current_num_threads()).max(MIN_PART);
     let mut parts = Vec::new();
     let mut rest = bytes;
@@ -146,5 +168,5 @@ fn in_parts(bytes: &[u8], read: impl Fn(&[u8]) -> Part + Sync + Send) -> Vec<Par
     if !rest.is_empty() {
         parts.push(rest);
     }
-    parts.into_par_iter().map(read).collect()
+    parts.into_par_iter().enumerate().map(|(index, part)| read(index, part)).collect()
 }

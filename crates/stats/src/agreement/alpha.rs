@@ -57,8 +57,8 @@ pub fn interpretation(alpha: f64) -> &'static str {
 }
 
 /// The classes of items with what the disagreement of any mixture of them is made of.
-pub(super) struct Units {
-    pub(super) classes: Classes,
+pub(super) struct Units<'a> {
+    pub(super) classes: &'a Classes,
     pub(super) scale: Scale,
     /// For each class Σ δ² over the pairs of an item / (values − 1); empty at the ordinal level, where it depends on the mixture.
     observed: Vec<f64>,
@@ -82,10 +82,10 @@ pub(super) struct Room {
     counts: Vec<f64>,
 }
 
-impl Units {
-    pub(super) fn new(ratings: &Ratings, level: Level) -> Result<Self, Undefined> {
+impl<'a> Units<'a> {
+    pub(super) fn new(ratings: &'a Ratings, level: Level) -> Result<Self, Undefined> {
         let scale = Scale::new(level, ratings.numbers())?;
-        let classes = Classes::of(ratings);
+        let classes = ratings.classes();
         Undefined::unless_enough("items with two ratings", classes.paired_items(), 1)?;
         let mut units = Self { classes, scale, observed: Vec::new(), moments: Vec::new() };
         if level != Level::Ordinal {

@@ -44,7 +44,7 @@ pub struct PercentAgreement {
 /// The share of pairs of annotators that agree, averaged over items with two ratings or more. Not corrected for chance: with one
 /// category in nine tenths of the cases, annotators who never look agree on 82%. Undefined when no item has two ratings.
 pub fn percent_agreement(ratings: &Ratings) -> Result<PercentAgreement, Undefined> {
-    let classes = Classes::of(ratings);
+    let classes = ratings.classes();
     let paired_items = classes.paired_items();
     Undefined::unless_enough("items with two ratings", paired_items, 1)?;
     let mut sum = 0.0;
@@ -112,8 +112,8 @@ pub fn brennan_prediger(
 }
 
 /// What the three coefficients share.
-struct Summary {
-    classes: Classes,
+struct Summary<'a> {
+    classes: &'a Classes,
     /// For each class the weighted agreement of the pairs of an item.
     agreement: Vec<f64>,
     /// For each category the mean over items of its share of their ratings.
@@ -123,12 +123,12 @@ struct Summary {
     balanced: bool,
 }
 
-impl Summary {
-    fn new(ratings: &Ratings, weights: &CategoryWeights) -> Result<Self, Undefined> {
+impl<'a> Summary<'a> {
+    fn new(ratings: &'a Ratings, weights: &CategoryWeights) -> Result<Self, Undefined> {
         let categories = ratings.numbers().len();
         Undefined::unless_paired("categories and weights", categories, weights.categories())?;
         Undefined::unless_enough("categories", categories, 2)?;
-        let classes = Classes::of(ratings);
+        let classes = ratings.classes();
         Undefined::unless_enough("items with two ratings", classes.paired_items(), 1)?;
         let paired = classes.paired_items() as f64;
         let single: f64 = classes.singles().iter().map(|&count| f64::from(count)).sum();

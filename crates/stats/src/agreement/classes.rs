@@ -12,6 +12,7 @@ const CHUNK: usize = 16_384;
 
 /// The items with two ratings or more, in classes: two items are in one class when they have the same values, whoever gave
 /// them. Where values hardly repeat, each item is a class of its own.
+#[derive(Debug, Clone)]
 pub(super) struct Classes {
     /// Where the values of each class begin, and where the last end.
     starts: Vec<u32>,

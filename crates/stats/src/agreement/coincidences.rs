@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::classes::Classes;
 use super::ratings::Ratings;
 use super::scale::runs;
 use super::unless_categories;
@@ -25,7 +24,7 @@ pub struct Coincidences {
 pub fn coincidences(ratings: &Ratings) -> Result<Coincidences, Undefined> {
     let categories = ratings.numbers().len();
     unless_categories(categories)?;
-    let classes = Classes::of(ratings);
+    let classes = ratings.classes();
     Undefined::unless_enough("items with two ratings", classes.paired_items(), 1)?;
     let mut matrix = vec![vec![0.0; categories]; categories];
     for (items, values) in classes.iter() {

@@ -1,5 +1,8 @@
 //! Ratings by item, made once from a long table.
 
+use std::sync::OnceLock;
+
+use super::classes::Classes;
 use crate::Undefined;
 
 /// A table of all items and annotators is filled directly when it has at most this many cells for each rating.
@@ -9,7 +12,7 @@ const CELLS_FOR_EACH_RATING: usize = 4;
 ///
 /// Items, annotators and values are codes counted from 0; memory grows with the largest of each, so codes should have no
 /// large gaps. Every code up to the largest is a category, used or not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Ratings {
     /// Where the ratings of each item begin, and where the last ends.
     starts: Vec<u32>,
@@ -18,6 +21,8 @@ pub struct Ratings {
     values: Vec<u32>,
     annotator_count: usize,
     numbers: Vec<f64>,
+    /// Items by their values, made when they are first asked for.
+    classes: OnceLock<Classes>,
 }
 
 impl Ratings {
@@ -88,12 +93,19 @@ impl Ratings {
         };
         let cells = table.item_count.saturating_mul(table.annotator_count);
         let placed = if cells <= items.len().saturating_mul(CELLS_FOR_EACH_RATING) {
-            table.by_cell()
+            if numbers.len() < 255 { table.by_cell::<u8>() } else { table.by_cell::<u32>() }
         } else {
             table.by_item()
         };
         let (starts, annotators, values) = placed?;
-        Ok(Self { starts, annotators, values, annotator_count: table.annotator_count, numbers })
+        Ok(Self {
+            starts,
+            annotators,
+            values,
+            annotator_count: table.annotator_count,
+            numbers,
+            classes: OnceLock::new(),
+        })
     }
 
     /// How many items there are, rated or not.
@@ -143,6 +155,11 @@ impl Ratings {
         self.starts[item] as usize..self.starts[item + 1] as usize
     }
 
+    /// Items by their values.
+    pub(super) fn classes(&self) -> &Classes {
+        self.classes.get_or_init(|| Classes::of(self))
+    }
+
     /// The values of an item.
     pub(crate) fn values_of(&self, item: usize) -> &[u32] {
         self.item(item).1
@@ -174,16 +191,19 @@ impl Long<'_> {
         self.ranks.map_or(code, |ranks| ranks[code as usize])
     }
 
-    /// Through a table with a cell for each item and annotator.
-    fn by_cell(&self) -> Result<Placed, Undefined> {
-        // 0 is a cell without a rating.
-        let mut cells = vec![0u32; self.item_count * self.annotator_count];
+    /// Through a table with a cell for each item and annotator; a cell must hold every rank and 0, for no rating.
+    fn by_cell<Cell>(&self) -> Result<Placed, Undefined>
+    where
+        Cell: Copy + Default + PartialEq + TryFrom<u32> + Into<u32>,
+    {
+        let none = Cell::default();
+        let mut cells = vec![none; self.item_count * self.annotator_count];
         for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
             let cell = &mut cells[item as usize * self.annotator_count + annotator as usize];
-            if *cell != 0 {
+            if *cell != none {
                 return Err(self.repeated(row));
             }
-            *cell = self.rank(row) + 1;
+            *cell = Cell::try_from(self.rank(row) + 1).unwrap_or_default();
         }
         let mut starts = Vec::with_capacity(self.item_count + 1);
         let mut annotators = Vec::with_capacity(self.items.len());
@@ -191,9 +211,9 @@ impl Long<'_> {
         starts.push(0);
         for item in cells.chunks_exact(self.annotator_count) {
             for (annotator, &cell) in item.iter().enumerate() {
-                if cell != 0 {
+                if cell != none {
                     annotators.push(annotator as u32);
-                    values.push(cell - 1);
+                    values.push(cell.into() - 1);
                 }
             }
             starts.push(values.len() as u32);

@@ -115,13 +115,19 @@ impl Scale {
         }
     }
 
-    /// δ² of two categories.
-    pub(super) fn squared_distance(&self, positions: &[f64], a: usize, b: usize) -> f64 {
-        match self {
-            Self::Nominal => f64::from(u8::from(a != b)),
-            Self::Ordinal | Self::Interval { .. } => (positions[a] - positions[b]).powi(2),
-            Self::Ratio(pairs) => pairs.squared_distance(a, b),
-        }
+    /// Σ δ² from a category to values, given as runs of (category, count).
+    pub(super) fn sum_from(
+        &self,
+        positions: &[f64],
+        from: usize,
+        runs: impl Iterator<Item = (usize, f64)>,
+    ) -> f64 {
+        let distance = |to: usize| match self {
+            Self::Nominal => f64::from(u8::from(to != from)),
+            Self::Ordinal | Self::Interval { .. } => (positions[to] - positions[from]).powi(2),
+            Self::Ratio(pairs) => pairs.squared_distance(from, to),
+        };
+        runs.map(|(value, count)| count * distance(value)).sum()
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn read(path: &Path, options: &CorrelateOptions) -> Result<Data, Anal
     let wanted = vec![
         Wanted::text("item"),
         Wanted::text("judge").may_be_empty(),
-        Wanted::text("human").may_be_empty(),
+        Wanted::text("human").optional().may_be_empty(),
         Wanted::text("group").optional(),
         Wanted::text("system").optional(),
     ];

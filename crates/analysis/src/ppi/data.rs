@@ -85,7 +85,7 @@ pub(super) fn read(path: &Path, columns: &[(String, String)]) -> Result<Data, An
     let wanted = vec![
         Wanted::text("item"),
         Wanted::number("judge"),
-        Wanted::number("human").may_be_empty(),
+        Wanted::number("human").optional().may_be_empty(),
         Wanted::text("system").optional(),
     ];
     let table = Table::read(path, &renamed(wanted, columns)?)?;

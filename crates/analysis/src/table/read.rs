@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::cells::{Part, join};
 use super::delimited::{self, Layout};
-use super::{Column, Table, Wanted, header, json};
+use super::{Table, Wanted, header, json};
 use crate::AnalysisError;
 
 /// Parts smaller than this are not worth a thread.

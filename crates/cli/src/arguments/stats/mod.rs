@@ -2,12 +2,14 @@
 
 mod experiment;
 mod judge;
+mod ranking;
 
 pub(crate) use experiment::{
     AbArguments, DesignChoice, MethodOfAb, PowerArguments, PriorChoice, SequentialChoice,
     SpendingChoice,
 };
 pub(crate) use judge::{CorrelateArguments, PpiArguments};
+pub(crate) use ranking::{CovarianceChoice, RankArguments, ScaleChoice, TiesChoice};
 
 use clap::{Args, Subcommand};
 
@@ -26,6 +28,8 @@ pub(crate) struct StatsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StatsCommand {
+    /// Rank models from duels
+    Rank(RankArguments),
     /// Compare a treatment with a control
     Ab(AbArguments),
     /// How many cases a comparison needs, or what it can see

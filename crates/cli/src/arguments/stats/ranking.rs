@@ -25,9 +25,14 @@ pub(crate) struct RankArguments {
     #[arg(long, value_enum, default_value_t = TiesChoice::Half)]
     pub(crate) ties: TiesChoice,
 
-    /// Pull ratings towards each other with this strength; needed where somebody won or lost every duel
-    #[arg(long, value_name = "STRENGTH", value_parser = super::positive)]
-    pub(crate) regularization: Option<f64>,
+    /// Draw log-strengths towards each other: this times the sum of their squares [default: 0.1 where somebody won or lost
+    /// every duel, otherwise none]
+    #[arg(long, value_name = "RIDGE", value_parser = super::positive, conflicts_with = "no_ridge")]
+    pub(crate) ridge: Option<f64>,
+
+    /// Never draw them towards each other; where there is no finite estimate, say so
+    #[arg(long)]
+    pub(crate) no_ridge: bool,
 
     /// Estimate the advantage of being shown first, and take it out; a is the one shown first
     #[arg(long)]
@@ -37,9 +42,17 @@ pub(crate) struct RankArguments {
     #[arg(long = "covariate", value_name = "COLUMN")]
     pub(crate) covariates: Vec<String>,
 
-    /// Where the intervals come from [default: bootstrap of whole groups where there are groups, otherwise sandwich]
+    /// Take as a group what has the same group and the same two models
+    #[arg(long)]
+    pub(crate) group_within_pairs: bool,
+
+    /// Where the intervals come from [default: what suits the data; the report says which]
     #[arg(long, value_enum)]
     pub(crate) covariance: Option<CovarianceChoice>,
+
+    /// Ranges of ranks for each pair by itself, as leaderboards have them, instead of for all pairs at once
+    #[arg(long)]
+    pub(crate) unadjusted_ranks: bool,
 
     /// The scale of ratings
     #[arg(long, value_enum, default_value_t = ScaleChoice::Elo)]
@@ -83,5 +96,5 @@ pub(crate) enum ScaleChoice {
     /// 400 points for odds of ten to one, with a mean of 1000
     Elo,
     /// Natural logarithms of odds, with a mean of 0
-    Log,
+    Natural,
 }

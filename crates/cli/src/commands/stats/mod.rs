@@ -2,6 +2,7 @@
 
 mod experiment;
 mod judge;
+mod ranking;
 
 use fullbench_analysis::{Conclusion, Report};
 
@@ -16,6 +17,7 @@ const LINE: usize = 110;
 /// Runs one verb.
 pub(crate) fn run(arguments: &StatsArguments) -> Result<Exit, CliError> {
     match &arguments.command {
+        StatsCommand::Rank(arguments) => ranking::rank(arguments),
         StatsCommand::Ab(arguments) => experiment::ab(arguments),
         StatsCommand::Power(arguments) => experiment::power(arguments),
         StatsCommand::Correlate(arguments) => judge::correlate(arguments),

@@ -35,13 +35,13 @@ fn leader(report: &RankReport) -> Vec<String> {
     let scale = report.method.scale;
     let rated = match first.interval {
         Some(interval) => format!(
-            "rated {} ({} to {} at {} confidence)",
+            "{} ({} to {} at {} confidence)",
             points(scale, first.rating),
             points(scale, interval.low),
             points(scale, interval.high),
-            share(report.confidence),
+            percent(report.confidence),
         ),
-        None => format!("rated {}", points(scale, first.rating)),
+        None => points(scale, first.rating),
     };
     let others = report.ranking.len() - 1;
     let close: Vec<&str> = report
@@ -58,7 +58,10 @@ fn leader(report: &RankReport) -> Vec<String> {
         } else {
             format!("each of the other {others}")
         };
-        meaning.push(format!("`{}` leads, {rated}, and is better than {whom}.", first.model));
+        meaning.push(format!(
+            "`{}` leads with a rating of {rated}, and is better than {whom}.",
+            first.model
+        ));
     } else {
         meaning.push(format!(
             "`{}` has the highest rating, {rated}, but the duels do not tell it apart from {}.",
@@ -87,7 +90,7 @@ fn leader(report: &RankReport) -> Vec<String> {
         meaning.push(format!(
             "Of {} pairs of models, {apart} are told apart, at {} confidence for {how}.",
             report.differences.len(),
-            share(report.confidence),
+            percent(report.confidence),
         ));
     }
     meaning
@@ -153,6 +156,11 @@ fn cautions(report: &RankReport) -> Vec<String> {
         );
     }
     cautions
+}
+
+/// A confidence as people write it: 95%, 99.9%.
+fn percent(confidence: f64) -> String {
+    format!("{}%", (confidence * 1e6).round() / 1e4)
 }
 
 fn thousands(value: u64) -> String {

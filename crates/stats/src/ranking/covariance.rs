@@ -4,7 +4,7 @@ use faer::linalg::solvers::DenseSolveCore;
 use faer::{Mat, MatRef};
 
 use super::Ties;
-use super::cells::{TIE, Tally};
+use super::cells::Tally;
 use super::likelihood::Likelihood;
 use super::newton::{Workspace, factored, tie_down};
 use crate::Undefined;
@@ -86,7 +86,6 @@ impl Score {
         let meeting = cell.meeting as usize;
         let mut tally = [0.0; 3];
         tally[usize::from(cell.outcome)] = 1.0;
-        debug_assert!(usize::from(cell.outcome) <= TIE);
         let log_odds = likelihood.log_odds(meeting, parameters);
         let local = likelihood.local(log_odds, parameters, &tally);
         let pair = cells.meetings[meeting];

@@ -93,7 +93,7 @@ pub fn compare_posteriors(
 ) -> Result<BayesianTest, Undefined> {
     Undefined::unless_share("alpha", alpha)?;
     let (control_mean, treatment_mean) = (control.mean()?, treatment.mean()?);
-    let pair = Pair { control, treatment };
+    let pair = Pair::of(control, treatment);
     let better = pair.above(0.0);
     let worse = pair.below(0.0);
     let expected_lift = treatment_mean - control_mean;
@@ -130,19 +130,41 @@ fn recommendation(better: f64, significant: bool) -> &'static str {
     }
 }
 
-/// Two independent beliefs; what is integrated over is the narrower, in which the other is smooth.
+/// Two independent beliefs, each moved to the origin, and how far apart they were. What is integrated over is the narrower, in which the
+/// other is smooth.
 struct Pair {
     control: Posterior,
     treatment: Posterior,
+    apart: f64,
 }
 
 impl Pair {
+    fn of(control: Posterior, treatment: Posterior) -> Self {
+        let ((control, from), (treatment, to)) = (control.centered(), treatment.centered());
+        Self { control, treatment, apart: to - from }
+    }
+
+    /// The same, seen from the other arm: −d.
+    fn exchanged(&self) -> Self {
+        Self { control: self.treatment, treatment: self.control, apart: -self.apart }
+    }
+
     fn control_is_narrower(&self) -> bool {
         self.control.center_and_scale().1 <= self.treatment.center_and_scale().1
     }
 
     /// P(d > shift).
     fn above(&self, shift: f64) -> f64 {
+        self.beyond(shift - self.apart)
+    }
+
+    /// P(d ≤ shift), for itself, so that small ones keep their digits.
+    fn below(&self, shift: f64) -> f64 {
+        self.exchanged().above(-shift)
+    }
+
+    /// P(d > apart + shift).
+    fn beyond(&self, shift: f64) -> f64 {
         let value = if self.control_is_narrower() {
             let (center, scale) = self.treatment.center_and_scale();
             let features = [(center - shift, scale)];
@@ -155,25 +177,20 @@ impl Pair {
         value.clamp(0.0, 1.0)
     }
 
-    /// The same, seen from the other arm: −d.
-    fn exchanged(&self) -> Self {
-        Self { control: self.treatment, treatment: self.control }
-    }
-
-    /// P(d ≤ shift), for itself, so that small ones keep their digits.
-    fn below(&self, shift: f64) -> f64 {
-        self.exchanged().above(-shift)
-    }
-
     /// E[max(0, d)].
     fn risk_of_choosing_control(&self) -> f64 {
         let (control, treatment) =
             (self.control.center_and_scale(), self.treatment.center_and_scale());
-        let size = control.1 + treatment.1 + (control.0 - treatment.0).abs();
+        let size = control.1 + treatment.1 + (treatment.0 + self.apart - control.0).abs();
+        let tolerance = TOLERANCE * size;
         if self.control_is_narrower() {
-            self.control.expectation(&[treatment], TOLERANCE * size, |u| self.treatment.excess(u))
+            let features = [(treatment.0 + self.apart, treatment.1)];
+            let excess = |u: f64| self.treatment.excess(u - self.apart);
+            self.control.expectation(&features, tolerance, excess)
         } else {
-            self.treatment.expectation(&[control], TOLERANCE * size, |u| self.control.shortfall(u))
+            let features = [(control.0 - self.apart, control.1)];
+            let shortfall = |u: f64| self.control.shortfall(u + self.apart);
+            self.treatment.expectation(&features, tolerance, shortfall)
         }
     }
 
@@ -188,17 +205,22 @@ impl Pair {
             (self.control.center_and_scale(), self.treatment.center_and_scale());
         let center = treatment.0 - control.0;
         let mut reach = 2.0 * control.1.hypot(treatment.1);
-        // Beyond the median the smaller probability is compared, which keeps its digits.
+        let exchanged = self.exchanged();
+        // Beyond the median the smaller probability is compared, which keeps its digits. What is as close as the integral is
+        // exact counts as the root.
+        let tail = probability.min(1.0 - probability);
         let distance = |shift: f64| {
-            if probability < 0.5 {
-                self.below(shift) - probability
+            let distance = if probability < 0.5 {
+                exchanged.beyond(-shift) - tail
             } else {
-                (1.0 - probability) - self.above(shift)
-            }
+                tail - self.beyond(shift)
+            };
+            if distance.abs() < 1e-10 * tail { 0.0 } else { distance }
         };
         for _ in 0..MAX_WIDENINGS {
-            if distance(center - reach) < 0.0 && distance(center + reach) > 0.0 {
-                return root_between(center - reach, center + reach, distance);
+            if distance(center - reach) <= 0.0 && distance(center + reach) >= 0.0 {
+                let root = root_between(center - reach, center + reach, distance)?;
+                return Ok(self.apart + root);
             }
             reach *= 2.0;
         }

@@ -17,7 +17,7 @@ const MAX_WIDENINGS: usize = 200;
 /// each other. The probabilities sum to 1 but for rounding. Undefined for no arms and for parameters that are no distribution.
 pub fn probability_best(arms: &[Posterior]) -> Result<Vec<f64>, Undefined> {
     check(arms)?;
-    let probability = |index: usize| holding(arms, index, |u| u);
+    let probability = |index: usize| holding(&seen_from(arms, index), index, |u| u);
     Ok((0..arms.len()).map(probability).collect())
 }
 
@@ -49,15 +49,35 @@ pub fn value_remaining(arms: &[Posterior], probability: f64) -> Result<ValueRema
         }
     }
     let scale = arms.iter().map(|arm| arm.center_and_scale().1).fold(0.0, f64::max);
-    let absolute = quantile(probability, scale, |gain| holding(arms, best, |u| u + gain))?;
+    let near = seen_from(arms, best);
+    let absolute = quantile(probability, scale, |gain| holding(&near, best, |u| u + gain))?;
     let (center, _) = arms[best].center_and_scale();
-    let relative = if arms[best].cdf(0.0) < NEARLY_NEVER && center > 0.0 {
+    let relative = if center > 0.0 && arms[best].cdf(0.0) < NEARLY_NEVER {
         let gain = |gain: f64| holding(arms, best, |u| if u > 0.0 { u * (1.0 + gain) } else { u });
         Some(quantile(probability, scale / center, gain)?)
     } else {
         None
     };
     Ok(ValueRemaining { best, probability_best, relative, absolute })
+}
+
+/// All arms moved by as much as takes one of them to the origin, so that values far from 0 leave digits for a small spread. Rates stay
+/// where they are.
+fn seen_from(arms: &[Posterior], index: usize) -> Vec<Posterior> {
+    if arms.iter().any(|arm| matches!(arm, Posterior::Beta { .. })) {
+        return arms.to_vec();
+    }
+    let origin = arms.get(index).map_or(0.0, |arm| arm.center_and_scale().0);
+    let moved = |arm: &Posterior| match *arm {
+        Posterior::Normal { mean, standard_deviation } => {
+            Posterior::Normal { mean: mean - origin, standard_deviation }
+        }
+        Posterior::StudentT { location, scale, degrees_of_freedom } => {
+            Posterior::StudentT { location: location - origin, scale, degrees_of_freedom }
+        }
+        Posterior::Beta { .. } => *arm,
+    };
+    arms.iter().map(moved).collect()
 }
 
 /// The probability that no other arm exceeds `level` of this arm's value.

@@ -151,6 +151,20 @@ impl Posterior {
         (scale * expected).max(0.0)
     }
 
+    /// The same distribution moved to the origin, and by how much: values far from 0 would leave few digits for a small spread. A rate stays
+    /// where it is.
+    pub(crate) fn centered(&self) -> (Self, f64) {
+        match *self {
+            Self::Normal { mean, standard_deviation } => {
+                (Self::Normal { mean: 0.0, standard_deviation }, mean)
+            }
+            Self::StudentT { location, scale, degrees_of_freedom } => {
+                (Self::StudentT { location: 0.0, scale, degrees_of_freedom }, location)
+            }
+            Self::Beta { .. } => (*self, 0.0),
+        }
+    }
+
     /// Where most of it lies.
     pub(crate) fn center_and_scale(&self) -> (f64, f64) {
         match *self {

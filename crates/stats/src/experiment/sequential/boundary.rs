@@ -9,7 +9,7 @@ use crate::{Undefined, normal_cdf, normal_quantile};
 /// A critical value that no statistic ever reaches: the bound where there is nothing to spend.
 const UNREACHABLE: f64 = 37.0;
 /// More looks than this are no plan.
-const MOST_LOOKS: usize = 1000;
+const MOST_LOOKS: usize = 366;
 /// Looks closer together than this share of the whole cannot be told apart.
 const LEAST_STEP: f64 = 1e-5;
 
@@ -105,10 +105,8 @@ pub fn alpha_spending(
     alpha: f64,
 ) -> Result<GroupDesign, Undefined> {
     check(fractions.len(), alpha)?;
-    let mut continuing = Continuing::start();
-    let (mut critical, mut spent) = (Vec::new(), Vec::new());
-    let (mut before, mut used) = (0.0, 0.0);
-    for (look, &fraction) in fractions.iter().enumerate() {
+    let mut before = 0.0;
+    for &fraction in fractions {
         if !(fraction - before >= LEAST_STEP && fraction <= 1.0) {
             return Err(Undefined::OutOfRange {
                 what: "an information fraction",
@@ -116,13 +114,19 @@ pub fn alpha_spending(
                 allowed: "at most 1, and at least 0.00001 more than the one before it",
             });
         }
+        before = fraction;
+    }
+    let mut continuing = Continuing::start();
+    let (mut critical, mut spent, mut used) = (Vec::new(), Vec::new(), 0.0);
+    for (look, &fraction) in fractions.iter().enumerate() {
         let allowed = function.spent(alpha, fraction)?;
         let bound = bound_for(&continuing, fraction, allowed - used)?;
         used += continuing.crossing(fraction, bound);
         critical.push(bound);
         spent.push(used);
-        continuing = continuing.advanced(fraction, bound, fractions.get(look + 1).copied());
-        before = fraction;
+        if let Some(&next) = fractions.get(look + 1) {
+            continuing = continuing.advanced(fraction, bound, next);
+        }
     }
     Ok(design(alpha, fractions.to_vec(), critical, spent))
 }
@@ -146,7 +150,7 @@ fn spent(fractions: &[f64], critical: &[f64]) -> Vec<f64> {
         used += continuing.crossing(fraction, bound);
         spent.push(used);
         if let Some(&next) = fractions.get(look + 1) {
-            continuing = continuing.advanced(fraction, bound, Some(next));
+            continuing = continuing.advanced(fraction, bound, next);
         }
     }
     spent
@@ -162,7 +166,7 @@ fn check(looks: usize, alpha: f64) -> Result<(), Undefined> {
     Undefined::unless_enough("looks", looks, 1)?;
     if looks > MOST_LOOKS {
         let (what, value) = ("the number of looks", looks as f64);
-        return Err(Undefined::OutOfRange { what, value, allowed: "at most 1000" });
+        return Err(Undefined::OutOfRange { what, value, allowed: "at most 366" });
     }
     Ok(())
 }

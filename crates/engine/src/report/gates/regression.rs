@@ -1,5 +1,6 @@
 //! What a comparison with a baseline says about "no regression".
 
+use fullbench_stats::compare::mcnemar_exact;
 use serde::Serialize;
 
 use super::super::diff::{DiffCounts, DiffReport};
@@ -81,9 +82,9 @@ fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
     let Some(interval) = evidence.interval else {
         let reason = evidence.undefined.as_deref().unwrap_or("there is no test");
         let fell = evidence.difference.is_some_and(|difference| difference < -margin);
-        // All differences equal: nothing to test, and nothing that a test would have to weigh.
-        let all_alike = evidence.observations > 1;
-        return if fell && all_alike {
+        // All differences are equal: what is left to test is that every one lies below the margin, by the sign test.
+        let by_signs = mcnemar_exact(0, evidence.observations);
+        return if fell && by_signs.is_ok_and(|p| p <= LEVEL) {
             Judgement::Regression
         } else {
             Judgement::TooSmall(format!("it cannot be tested: {reason}"))
@@ -97,11 +98,20 @@ fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
     if interval.low >= -margin {
         return Judgement::Shown;
     }
-    let mut text = format!(
-        "too small to tell: the difference may be as low as {}, below {}",
-        rounded(interval.low),
-        rounded(-margin)
-    );
+    let mut text = if interval.high < 0.0 && rejected {
+        format!(
+            "it is worse, by {} to {}, and too small to tell whether by more than {}",
+            rounded(-interval.high),
+            rounded(-interval.low),
+            rounded(margin)
+        )
+    } else {
+        format!(
+            "too small to tell: the difference may be as low as {}, below {}",
+            rounded(interval.low),
+            rounded(-margin)
+        )
+    };
     if let Some(needed) = needed(evidence, margin) {
         let what = match evidence.observation {
             "group" => "groups",

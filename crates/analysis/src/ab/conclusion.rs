@@ -179,7 +179,7 @@ fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOption
                 sequential.recommendation
             ),
             format!(
-                "Looking {count} times does not weaken this: over all looks together the chance of such a decision without a difference stays at {} or below.",
+                "Looking {count} times does not weaken this: over all looks together the chance of such a decision without a difference stays at about {} or below.",
                 share(report.alpha),
             ),
         ],
@@ -216,6 +216,11 @@ fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOption
         SequentialKind::Spending => firmer.push(
             "The times of the looks may be chosen freely, but not by what was seen before.".to_owned(),
         ),
+    }
+    if matches!(sequential.decision, Decision::TreatmentBetter | Decision::TreatmentWorse) {
+        firmer.push(
+            "The difference at the moment of a decision tends to be larger than the true one: quote the interval, and let the experiment run on if its size matters.".to_owned(),
+        );
     }
     if matches!(sequential.decision, Decision::Continue | Decision::NoDifferenceShown)
         && let Some(last) = last

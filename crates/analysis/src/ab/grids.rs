@@ -132,7 +132,7 @@ fn planned(alpha: f64, sequential: &SequentialReport) -> Grid {
 
 fn pairs(rows: Vec<(&'static str, String)>) -> Grid {
     let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-    Grid { title: None, header: vec!["", ""], rows }
+    Grid { title: None, header: vec!["measure", "value"], rows }
 }
 
 fn interval_name(alpha: f64) -> &'static str {

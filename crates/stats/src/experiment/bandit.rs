@@ -61,7 +61,7 @@ pub fn top_two_thompson(
 }
 
 /// How often top-two sampling plays each arm, from the probability of each to be best: `p_i (b + (1 − b) Σ_{j≠i} p_j / (1 − p_j))`
-/// (Russo 2016, section 3). Undefined for fewer than two arms, for probabilities that are not from 0 to 1, and where one arm is best with certainty.
+/// (Russo 2016). Undefined for fewer than two arms, for probabilities that are not from 0 to 1, and where one arm is best with certainty.
 pub fn top_two_shares(probability_best: &[f64], leader_share: f64) -> Result<Vec<f64>, Undefined> {
     Undefined::unless_enough("arms", probability_best.len(), 2)?;
     Undefined::unless_share("the leader's share", leader_share)?;

@@ -193,7 +193,7 @@ impl Posterior {
         for &(feature, width) in features {
             points.push(feature);
             let mut distance = (3.0 * width).max(1e-3 * scale);
-            while distance < 1e3 * (scale + width) {
+            while distance < 4.0 * (scale + (feature - center).abs()) {
                 points.extend([feature - distance, feature + distance]);
                 distance *= 5.0;
             }

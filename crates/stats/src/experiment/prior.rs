@@ -6,7 +6,7 @@ use super::Posterior;
 use crate::{Moments, Undefined};
 
 /// A normal-inverse-gamma prior of a mean and a variance: the variance is inverse-gamma(`alpha`, `beta`), and the mean, given the
-/// variance, normal around `mean` with the weight of `kappa` observations (Murphy 2007, section 3).
+/// variance, normal around `mean` with the weight of `kappa` observations (Murphy 2007).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NormalInverseGamma {
     /// Where the mean is expected.

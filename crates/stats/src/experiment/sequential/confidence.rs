@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Arms, Look, mixed, valid_at_any_time};
 use crate::{Interval, Moments, Undefined};
 
-/// An asymptotic confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, theorem 2.2):
+/// An asymptotic confidence sequence with a normal mixture (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024):
 /// its intervals hold the mean at all times together with probability 1 − alpha. It assumes independent values with a
 /// finite variance, and is exact in the limit of a late first look, as the central limit theorem is for one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct ConfidenceSequence {
 }
 
 impl ConfidenceSequence {
-    /// A sequence that is about as narrow as possible at this many values (Waudby-Smith et al. 2024, appendix B.2). It is valid at
+    /// A sequence that is about as narrow as possible at this many values (Waudby-Smith et al. 2024). It is valid at
     /// every count. Undefined unless 0 < alpha < 1 and the count is positive.
     pub fn tuned(alpha: f64, count: f64) -> Result<Self, Undefined> {
         Undefined::unless_share("alpha", alpha)?;
@@ -50,7 +50,7 @@ impl ConfidenceSequence {
 
 /// A difference of means, looked at again and again. Independent arms; units are assigned at random in constant shares, and the
 /// count of the sequence is that of both arms: the difference is the mean of `y/π` with the variance `N (s₁²/n₁ + s₂²/n₂)`
-/// (Waudby-Smith et al. 2024, section 3, with the arms' means as the regression).
+/// (Waudby-Smith et al. 2024, for average treatment effects, with the arms' means as the regression).
 ///
 /// `looks` hold all values up to each look. A look with fewer than `needed` values in an arm (at least 2) says nothing: the central
 /// limit theorem has not set in.

@@ -32,10 +32,10 @@ impl MixtureTest {
 }
 
 /// A difference of means, looked at again and again. `looks` hold all values up to each look. A look with fewer than `needed`
-/// values in an arm (at least 2) says nothing.
+/// values in an arm (at least 2) says nothing: with estimated variances the test needs a delayed start (Bibaut, Kallus and Lindon 2024).
 ///
 /// With `V = s₁²/n₁ + s₂²/n₂` the likelihood ratio is `√(V/(V+τ²)) exp(τ² d² / (2 V (V+τ²)))`, which for arms of equal size and
-/// variance is the one of Johari et al., equation 10.
+/// variance is that of Johari et al.
 #[must_use]
 pub fn mixture_test(looks: &[Arms], test: &MixtureTest, needed: u64) -> Vec<Look> {
     valid_at_any_time(looks, test.alpha, needed, |arms, difference| {

@@ -3,9 +3,15 @@
 //! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
+pub mod aggregate;
+pub mod agreement;
+mod columns;
 mod error;
+mod measured;
+mod ratings;
 mod report;
 pub mod table;
 
 pub use error::AnalysisError;
+pub use measured::Measured;
 pub use report::{Conclusion, Grid, Report, number, p_value, share};

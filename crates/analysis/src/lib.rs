@@ -4,14 +4,19 @@
 //! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
 
 pub mod ab;
+pub mod aggregate;
+pub mod agreement;
 mod columns;
 pub mod correlate;
 mod error;
+mod measured;
 pub mod power;
 pub mod ppi;
 pub mod rank;
+mod ratings;
 mod report;
 pub mod table;
 
 pub use error::AnalysisError;
+pub use measured::Measured;
 pub use report::{Conclusion, Grid, Report, number, p_value, share};

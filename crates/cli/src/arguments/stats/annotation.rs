@@ -24,6 +24,10 @@ pub(crate) struct AgreementArguments {
     #[arg(long, value_enum, default_value_t = LevelChoice::Nominal)]
     pub(crate) level: LevelChoice,
 
+    /// The values from low to high, where they are not numbers: --order bad,fair,good
+    #[arg(long, value_name = "VALUES", value_delimiter = ',')]
+    pub(crate) order: Vec<String>,
+
     #[command(flatten)]
     pub(crate) confidence: ConfidenceArguments,
 
@@ -64,17 +68,28 @@ pub(crate) struct AggregateArguments {
     #[arg(long, value_enum, default_value_t = MethodChoice::Majority)]
     pub(crate) method: MethodChoice,
 
-    /// Values are ranks: take the lower median, weighted where there are weights
-    #[arg(long)]
-    pub(crate) ordinal: bool,
+    /// What the values are; votes on values that have an order give their lower median
+    #[arg(long, value_enum, default_value_t = LevelChoice::Nominal)]
+    pub(crate) level: LevelChoice,
+
+    /// The values from low to high, where they are not numbers: --order bad,fair,good
+    #[arg(long, value_name = "VALUES", value_delimiter = ',')]
+    pub(crate) order: Vec<String>,
 
     /// Iterations at most, of the methods that iterate
     #[arg(long, default_value_t = 100, value_name = "COUNT")]
     pub(crate) iterations: usize,
 
+    /// Starts of MACE, of which the best counts
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
+    pub(crate) restarts: usize,
+
     /// The seed of everything random
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) confidence: ConfidenceArguments,
 
     #[command(flatten)]
     pub(crate) table: TableArguments,

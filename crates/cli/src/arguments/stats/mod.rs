@@ -1,9 +1,11 @@
 //! The arguments of `fullbench stats`: a file for each family of verbs.
 
+mod annotation;
 mod experiment;
 mod judge;
 mod ranking;
 
+pub(crate) use annotation::{AggregateArguments, AgreementArguments, LevelChoice, MethodChoice};
 pub(crate) use experiment::{
     AbArguments, DesignChoice, MethodOfAb, PowerArguments, PriorChoice, SequentialChoice,
     SpendingChoice,
@@ -28,6 +30,10 @@ pub(crate) struct StatsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StatsCommand {
+    /// How far annotators agree
+    Agreement(AgreementArguments),
+    /// One label for each item from many annotators
+    Aggregate(AggregateArguments),
     /// Rank models from duels
     Rank(RankArguments),
     /// Compare a treatment with a control

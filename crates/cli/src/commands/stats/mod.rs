@@ -1,5 +1,6 @@
 //! `fullbench stats`: each verb asks `fullbench-analysis` and prints what it says.
 
+mod annotation;
 mod experiment;
 mod judge;
 mod ranking;
@@ -17,6 +18,8 @@ const LINE: usize = 110;
 /// Runs one verb.
 pub(crate) fn run(arguments: &StatsArguments) -> Result<Exit, CliError> {
     match &arguments.command {
+        StatsCommand::Agreement(arguments) => annotation::agreement(arguments),
+        StatsCommand::Aggregate(arguments) => annotation::aggregate(arguments),
         StatsCommand::Rank(arguments) => ranking::rank(arguments),
         StatsCommand::Ab(arguments) => experiment::ab(arguments),
         StatsCommand::Power(arguments) => experiment::power(arguments),

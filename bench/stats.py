@@ -130,7 +130,7 @@ def alpha(bench: Bench, peer: list[str], program: pathlib.Path, folder: pathlib.
                 run = harness.timed(command, folder)
                 harness.check(run.code == 0, "fullbench stats agreement failed", run)
                 seconds.append(run.seconds)
-            equal("alpha", json.loads(run.stdout)["alpha"]["value"], theirs[f"{name}-{level}"]["alpha"])
+            equal("alpha", json.loads(run.stdout)["alpha"]["alpha"], theirs[f"{name}-{level}"]["alpha"])
             order = "sorted by item" if name == "ratings" else "in random order"
             what = f"the same from a CSV file of 1,000,000 lines {order}, {level}, the whole process, beside pandas + krippendorff without their start"
             measured.append(compared(f"alpha-csv-{name}-{level}", what, 10, seconds, theirs[f"{name}-{level}"]["seconds"]))

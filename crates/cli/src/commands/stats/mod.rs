@@ -12,8 +12,10 @@ use crate::arguments::stats::{StatsArguments, StatsCommand};
 use crate::failure::{CliError, Exit};
 use crate::output;
 
-/// Words in a line of a sentence, in letters.
+/// Letters in a line of a sentence.
 const LINE: usize = 110;
+/// Letters in a cell of a grid.
+const CELL: usize = 100;
 
 /// Runs one verb.
 pub(crate) fn run(arguments: &StatsArguments) -> Result<Exit, CliError> {
@@ -45,7 +47,7 @@ fn shown(report: &impl Report) -> String {
         }
         let mut table = output::table(&grid.header);
         for row in &grid.rows {
-            table.add_row(row.iter().map(|cell| output::shortened(cell, 60)).collect::<Vec<_>>());
+            table.add_row(row.iter().map(|cell| output::shortened(cell, CELL)).collect::<Vec<_>>());
         }
         text.push_str(&format!("{table}\n"));
     }

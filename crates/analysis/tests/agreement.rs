@@ -70,7 +70,7 @@ fn the_document_has_numbers_methods_and_reasons() {
     assert!((json["alpha"]["alpha"].as_f64().unwrap() - 0.815_387_503_754_881_4).abs() < 1e-12);
     assert_eq!(json["alpha"]["resamples"]["seed"], 1);
     assert!(json["alpha"]["interval"]["low"].is_f64());
-    assert_eq!(json["alpha"]["interval_method"], "percentile bootstrap over items");
+    assert_eq!(json["alpha"]["interval_method"], "BCa bootstrap over items");
     assert_eq!(json["weights"], "ordinal");
     assert!(json["gwet_ac"]["coefficient"].is_f64());
     assert!(json["conclusion"]["meaning"][0].is_string());

@@ -544,6 +544,14 @@ fn too_many_resamples_without_variation_leave_no_interval() {
     }
 }
 
+#[test]
+fn perfect_agreement_has_no_interval() {
+    let ratings = ratings_of(&[0, 0, 1, 1, 2, 2], &[0, 1, 0, 1, 0, 1], &[0, 0, 1, 1, 2, 2]);
+    close("alpha", alpha(&ratings, Level::Nominal).unwrap().alpha, 1.0);
+    let interval = alpha_interval(&ratings, Level::Nominal, 0.5, 400, 1);
+    assert_eq!(interval, Err(Undefined::NoVariation { what: "resamples" }));
+}
+
 fn any_ratings() -> impl Strategy<Value = Ratings> {
     let row = (0u32..12, 0u32..5, 0u32..6);
     proptest::collection::btree_map((0u32..12, 0u32..5), row.prop_map(|(_, _, value)| value), 1..60)

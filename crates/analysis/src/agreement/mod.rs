@@ -259,7 +259,7 @@ fn alpha_report(named: &NamedRatings, options: &AgreementOptions) -> Measured<Al
             interpretation: interpretation(estimate.alpha),
             interval,
             resamples,
-            interval_method: "percentile bootstrap over items",
+            interval_method: "BCa bootstrap over items",
             estimate,
         }
     });

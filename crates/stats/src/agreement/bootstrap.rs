@@ -8,10 +8,13 @@ use serde::Serialize;
 use super::alpha::{Room, Units};
 use super::ratings::Ratings;
 use super::scale::Level;
-use crate::{Interval, Undefined, random_stream};
+use crate::{Interval, Undefined, normal_cdf, normal_quantile, random_stream};
 
 /// Drawing a binomial number takes about as long as drawing this many items.
 const DRAWS_FOR_A_BINOMIAL: usize = 8;
+
+/// At most this many groups of items are left out in turn.
+const MAX_GROUPS: usize = 400;
 
 /// A bootstrap interval of alpha and how it was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,13 +31,16 @@ pub struct AlphaInterval {
     pub seed: u64,
 }
 
-/// Percentile bootstrap interval of [`alpha`](super::alpha) (Efron and Tibshirani 1993, chapter 13; for agreement Zapf et al.
-/// 2016). Each round draws as many items with two ratings as there are, with replacement, and keeps their ratings together.
+/// BCa bootstrap interval of [`alpha`](super::alpha): quantiles of alpha over resamples, corrected for bias and acceleration (Efron
+/// 1987). Each round draws as many items with two ratings as there are, with replacement, and keeps their ratings
+/// together, as Zapf et al. (2016) recommend for agreement. The acceleration is by the jackknife over items; where more than 400
+/// items have values of their own, over 400 groups of them.
 ///
 /// It assumes that the items are an independent sample of what the annotators might be given; it says nothing about other
 /// annotators. Resamples in which all values are equal have no alpha; they are counted and left out. Undefined for fewer than two
-/// items with two ratings, where alpha is undefined, and when more than a share of 1 − `confidence` of the resamples has no alpha.
-/// The result depends on the seed but not on the number of threads.
+/// items with two ratings, where alpha is undefined, when more than a share of 1 − `confidence` of the resamples has no alpha, and
+/// when all resamples have the same, as for perfect agreement: that says nothing about how far it may be off. The result
+/// depends on the seed but not on the number of threads.
 pub fn alpha_interval(
     ratings: &Ratings,
     level: Level,
@@ -46,7 +52,7 @@ pub fn alpha_interval(
     Undefined::unless_enough("rounds", rounds, 2)?;
     let units = Units::new(ratings, level)?;
     Undefined::unless_enough("items with two ratings", units.classes.paired_items(), 2)?;
-    units.alpha(level)?;
+    let estimate = units.alpha(level)?.alpha;
     let resampler = Resampler::new(units.classes.counts());
     let mut alphas: Vec<f64> = (0..rounds as u64)
         .into_par_iter()
@@ -63,9 +69,65 @@ pub fn alpha_interval(
     let needed = (rounds as f64 * confidence).ceil().max(2.0) as usize;
     Undefined::unless_enough("resamples with variation", alphas.len(), needed)?;
     alphas.sort_unstable_by(f64::total_cmp);
-    let tail = (1.0 - confidence) / 2.0;
-    let interval = Interval { low: quantile(&alphas, tail), high: quantile(&alphas, 1.0 - tail) };
+    if alphas.first() == alphas.last() {
+        return Err(Undefined::NoVariation { what: "resamples" });
+    }
+    let acceleration = acceleration(&units);
+    let (low, high) = ends(&alphas, estimate, acceleration, confidence)?;
+    let interval = Interval { low: quantile(&alphas, low), high: quantile(&alphas, high) };
     Ok(AlphaInterval { interval, confidence, rounds, degenerate: rounds - alphas.len(), seed })
+}
+
+/// Which quantiles of the resamples bound the interval: those of the percentile interval, corrected for bias and for a spread that
+/// changes with the coefficient.
+fn ends(
+    sorted: &[f64],
+    estimate: f64,
+    acceleration: f64,
+    confidence: f64,
+) -> Result<(f64, f64), Undefined> {
+    let below = sorted.partition_point(|alpha| *alpha < estimate);
+    let not_above = sorted.partition_point(|alpha| *alpha <= estimate);
+    // Resamples that equal the estimate count half to either side. The share stays off 0 and 1, which have no quantile.
+    let share =
+        f64::midpoint(below as f64, not_above as f64).max(0.5).min(sorted.len() as f64 - 0.5);
+    let bias = normal_quantile(share / sorted.len() as f64)?;
+    let end = |tail: f64| {
+        let z = bias + normal_quantile(tail)?;
+        let spread = 1.0 - acceleration * z;
+        // Beyond the pole the correction has lost its meaning; the plain quantile is left.
+        Ok(if spread > 0.0 { normal_cdf(bias + z / spread) } else { tail })
+    };
+    Ok((end((1.0 - confidence) / 2.0)?, end(f64::midpoint(1.0, confidence))?))
+}
+
+/// How the spread changes with the coefficient: a sixth of the skewness of the influences of items, by leaving each out in turn. Where
+/// items hardly repeat, groups of them are left out.
+fn acceleration(units: &Units<'_>) -> f64 {
+    let counts = units.classes.counts();
+    let size = counts.len().div_ceil(MAX_GROUPS);
+    let groups: Vec<usize> = (0..counts.len()).step_by(size).collect();
+    let left_out = |&first: &usize| {
+        let mut weights = counts.to_vec();
+        let group = first..(first + size).min(counts.len());
+        // Of a class on its own one item is left out, and stands for all of them.
+        let times = if size == 1 { f64::from(counts[first]) } else { 1.0 };
+        for weight in &mut weights[group] {
+            *weight = if size == 1 { *weight - 1 } else { 0 };
+        }
+        let sums = units.disagreement(&weights, &mut Room::default())?;
+        Some((1.0 - sums.observed / sums.expected, times))
+    };
+    let without: Option<Vec<(f64, f64)>> = groups.par_iter().map(left_out).collect();
+    // Where one item is all that varies, nothing can be said.
+    let Some(without) = without else { return 0.0 };
+    let total: f64 = without.iter().map(|(_, times)| times).sum();
+    let mean = without.iter().map(|(alpha, times)| alpha * times).sum::<f64>() / total;
+    let power = |exponent: i32| -> f64 {
+        without.iter().map(|(alpha, times)| times * (mean - alpha).powi(exponent)).sum()
+    };
+    let spread = power(2);
+    if spread > 0.0 { power(3) / (6.0 * spread.powf(1.5)) } else { 0.0 }
 }
 
 /// Draws items with replacement, as a number for each class.

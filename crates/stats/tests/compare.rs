@@ -16,9 +16,10 @@ use fullbench_stats::{
 };
 use serde_json::Value;
 
-const METHODS: [(&str, Adjustment); 5] = [
+const METHODS: [(&str, Adjustment); 6] = [
     ("bonferroni", Adjustment::Bonferroni),
     ("holm", Adjustment::Holm),
+    ("holm-sidak", Adjustment::HolmSidak),
     ("hommel", Adjustment::Hommel),
     ("fdr_bh", Adjustment::BenjaminiHochberg),
     ("fdr_by", Adjustment::BenjaminiYekutieli),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use fullbench_stats::compare::{mcnemar_exact, student_t};
+use fullbench_stats::validity::{Coefficient, correlation};
 use fullbench_stats::{ClusterSums, Moments, mean_interval, wilson_interval};
 use serde_json::Value;
 
@@ -44,6 +46,13 @@ fn standard_errors_equal_the_reference() {
     let corrected = table["statsmodels_CR1"].as_f64().unwrap();
     assert!((sums.standard_error().unwrap() - corrected).abs() < 1e-9);
 
+    // Miller (2024) leaves out the correction for the number of clusters.
+    let count = clusters.len() as f64;
+    let uncorrected = sums.standard_error().unwrap() * ((count - 1.0) / count).sqrt();
+    for name in ["se_cluster_miller", "statsmodels_nocorr"] {
+        assert!((uncorrected - table[name].as_f64().unwrap()).abs() < 1e-9, "{name}");
+    }
+
     let moments: Moments = scores.iter().copied().collect();
     let plain = (moments.variance().unwrap() / scores.len() as f64).sqrt();
     assert!((plain - table["se_clt"].as_f64().unwrap()).abs() < 1e-9);
@@ -56,4 +65,20 @@ fn mean_interval_equals_scipy() {
     let interval = mean_interval(&moments, 0.95).unwrap();
     assert!((interval.low - 1.036_756_838_522_439).abs() < 1e-9);
     assert!((interval.high - 4.963_243_161_477_561).abs() < 1e-9);
+}
+
+#[test]
+fn student_correlation_and_mcnemar_equal_scipy() {
+    let reference = reference();
+    let table = &reference["ab"]["welch"];
+    let (first, second) = (numbers(&table["A"]), numbers(&table["B"]));
+    let close = |value: f64, name: &str| {
+        assert!((value - table[name].as_f64().unwrap()).abs() < 1e-9, "{name}: {value}");
+    };
+    close(student_t(&first, &second, 0.95).unwrap().p_value, "student_p");
+    close(correlation(Coefficient::Pearson, &first, &second).unwrap(), "corr");
+    let table = &reference["ab"]["mcnemar"];
+    let count = |name: &str| table[name].as_u64().unwrap();
+    let p = mcnemar_exact(count("b01"), count("b10")).unwrap();
+    assert!((p - table["exact_p"].as_f64().unwrap()).abs() < 1e-9, "{p}");
 }

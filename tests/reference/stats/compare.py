@@ -144,7 +144,7 @@ def adjustments(random):
         if size > 5:
             p[1] = p[2]
         case = {"p": numbers(p)}
-        for method in ["bonferroni", "holm", "hommel", "fdr_bh", "fdr_by"]:
+        for method in ["bonferroni", "holm", "holm-sidak", "hommel", "fdr_bh", "fdr_by"]:
             case[method] = numbers(multipletests(p, method=method)[1])
         cases.append(case)
     return cases

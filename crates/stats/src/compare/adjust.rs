@@ -12,6 +12,9 @@ pub enum Adjustment {
     Bonferroni,
     /// Step-down Bonferroni (Holm 1979): family-wise error rate, under any dependence; never weaker than Bonferroni.
     Holm,
+    /// Holm's steps with Šidák's factor (Holland and Copenhaver 1987): family-wise error rate, for independent or positively
+    /// dependent tests.
+    HolmSidak,
     /// Closed test of Simes (Hommel 1988): family-wise error rate, for independent or positively dependent tests.
     Hommel,
     /// Step-up (Benjamini and Hochberg 1995): false discovery rate, for independent or positively dependent tests.
@@ -32,7 +35,8 @@ pub fn adjust(p_values: &[f64], how: Adjustment) -> Result<Vec<f64>, Undefined> 
     let n = sorted.len() as f64;
     let adjusted = match how {
         Adjustment::Bonferroni => sorted.iter().map(|p| p * n).collect(),
-        Adjustment::Holm => step_down(&sorted),
+        Adjustment::Holm => step_down(&sorted, |p, tests| p * tests),
+        Adjustment::HolmSidak => step_down(&sorted, |p, tests| -(tests * (-p).ln_1p()).exp_m1()),
         Adjustment::Hommel => hommel(&sorted),
         Adjustment::BenjaminiHochberg => step_up(&sorted, 1.0),
         Adjustment::BenjaminiYekutieli => {
@@ -47,10 +51,11 @@ pub fn adjust(p_values: &[f64], how: Adjustment) -> Result<Vec<f64>, Undefined> 
     Ok(result)
 }
 
-fn step_down(sorted: &[f64]) -> Vec<f64> {
+/// Each p-value for the number of tests from it on, and never below the one before.
+fn step_down(sorted: &[f64], single: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let mut largest: f64 = 0.0;
     let adjust = |(index, p): (usize, &f64)| {
-        largest = largest.max(p * (sorted.len() - index) as f64);
+        largest = largest.max(single(*p, (sorted.len() - index) as f64));
         largest
     };
     sorted.iter().enumerate().map(adjust).collect()

@@ -78,6 +78,28 @@ pub fn welch_t(
     )
 }
 
+/// Student's t test of two independent samples (Student 1908): variances equal, observations independent, and either many
+/// or roughly normal. [`welch_t`] is the safer choice. Undefined for fewer than two values on a side, and when neither side
+/// varies.
+pub fn student_t(
+    control: &[f64],
+    treatment: &[f64],
+    confidence: f64,
+) -> Result<MeanComparison, Undefined> {
+    let (first, second) = (sample(control)?, sample(treatment)?);
+    let (n, m) = (first.count() as f64, second.count() as f64);
+    let degrees_of_freedom = n + m - 2.0;
+    let pooled =
+        ((n - 1.0) * first.variance()? + (m - 1.0) * second.variance()?) / degrees_of_freedom;
+    unless_rounding(pooled, &[control, treatment], "values")?;
+    MeanComparison::from_standard_error(
+        second.mean()? - first.mean()?,
+        (pooled * (1.0 / n + 1.0 / m)).sqrt(),
+        degrees_of_freedom,
+        confidence,
+    )
+}
+
 /// The t test of paired differences (Student 1908): pairs independent of each other, differences many or roughly normal.
 /// Undefined for fewer than two pairs, and when all differences are equal.
 pub fn paired_t(

@@ -18,7 +18,7 @@ pub use effect::{
     hedges_g_approximate,
 };
 pub use margin::{Equivalence, OneSided, equivalence, non_inferiority};
-pub use mean::{MeanComparison, clustered_paired_t, paired_t, welch_t};
+pub use mean::{MeanComparison, clustered_paired_t, paired_t, student_t, welch_t};
 pub use permutation::{Permutation, permutation_test, sign_flip_test};
 pub use power::{
     Design, VarianceComponents, minimum_detectable_effect, paired_deviation, paired_rate_deviation,

@@ -174,6 +174,9 @@ fn intervals_of_kappa_fleiss_and_gwet_cover() {
     }
 }
 
+/// Shares of right labels by majority, Dawid–Skene and MACE.
+type Rights = [f64; 3];
+
 /// Annotators of known accuracy, whose errors fall evenly on the other labels.
 fn known_annotators(
     accuracies: &[f64],
@@ -200,7 +203,7 @@ fn known_annotators(
 fn models_recover_labels_and_accuracies() {
     let rounds = simulations(20).min(200);
     let accuracies = [0.9, 0.85, 0.55, 0.5, 0.45];
-    let studies: Vec<([f64; 3], f64)> = (0..rounds as u64)
+    let studies: Vec<(Rights, f64)> = (0..rounds as u64)
         .into_par_iter()
         .map(|round| {
             let (ratings, truth) = known_annotators(&accuracies, 600, 3, round);
@@ -224,10 +227,10 @@ fn models_recover_labels_and_accuracies() {
             (shares, errors.sum::<f64>() / accuracies.len() as f64)
         })
         .collect();
-    let mean =
-        |of: &dyn Fn(&([f64; 3], f64)) -> f64| studies.iter().map(of).sum::<f64>() / rounds as f64;
-    let [votes, model, other] = [0, 1, 2].map(|method| mean(&|study| study.0[method]));
-    let error = mean(&|study| study.1);
+    let mean = |sum: f64| sum / rounds as f64;
+    let [votes, model, other] =
+        [0, 1, 2].map(|method| mean(studies.iter().map(|(rights, _)| rights[method]).sum()));
+    let error = mean(studies.iter().map(|(_, error)| error).sum());
     println!("{rounds} studies of 600 items, 5 annotators {accuracies:?}, 3 labels");
     println!(
         "right: majority {votes:.3}, Dawid-Skene {model:.3}, MACE {other:.3}; accuracies off by {error:.3}"

@@ -60,20 +60,27 @@ fn annotators(report: &AggregateReport) -> Grid {
         ..=SHOWN => "Annotators against the labels".to_owned(),
         count => format!("The {SHOWN} of {count} annotators who agree least with the labels"),
     };
+    let last = match (&report.model, report.by_annotator.iter().any(|who| who.weight.is_some())) {
+        (Some(_), _) => Some("quality"),
+        (None, true) => Some("weight"),
+        (None, false) => None,
+    };
     let rows = all.iter().take(SHOWN).map(|who| {
         let ends = who.interval.map_or_else(String::new, |interval| {
             format!("{} – {}", share(interval.low), share(interval.high))
         });
-        vec![
+        let mut row = vec![
             who.annotator.clone(),
             who.ratings.to_string(),
             who.agreement.map_or_else(String::new, share),
             ends,
-            who.quality.or(who.weight).map_or_else(String::new, number),
-            if who.low_agreement { "low".to_owned() } else { String::new() },
-        ]
+        ];
+        row.extend(last.map(|_| who.quality.or(who.weight).map_or_else(String::new, number)));
+        row.push(if who.low_agreement { "low".to_owned() } else { String::new() });
+        row
     });
-    let last = if report.model.is_some() { "quality" } else { "weight" };
-    let header = vec!["annotator", "ratings", "agreement", "interval", last, "note"];
+    let mut header = vec!["annotator", "ratings", "agreement", "interval"];
+    header.extend(last);
+    header.push("note");
     Grid { title: Some(title), header, rows: rows.collect() }
 }

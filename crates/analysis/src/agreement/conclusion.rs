@@ -44,7 +44,7 @@ fn coefficient(report: &AgreementReport, alpha: &AlphaReport) -> String {
         )
     });
     format!(
-        "Krippendorff's alpha is {} ({} level{interval}): {}. Two ratings of one item differ {} as much as two ratings of different items.",
+        "Krippendorff's alpha is {} ({} level{interval}): {}. Two ratings of one item differ {} as much as two ratings of any items, by squared distance.",
         number(alpha.estimate.alpha),
         report.level.name(),
         alpha.interpretation,
@@ -86,6 +86,14 @@ fn firmer(report: &AgreementReport) -> Vec<String> {
             "{single} of {} items have fewer than two ratings and say nothing about agreement; a second rating of them would.",
             report.items
         ));
+    }
+    if report.fleiss_kappa.value().is_some_and(|fleiss| !fleiss.balanced) {
+        firmer.push(
+            "Items have different numbers of ratings, for which Fleiss' kappa was not made; its generalization (Gwet 2014) is shown.".to_owned(),
+        );
+    }
+    if let Some(reason) = report.pairs.reason() {
+        firmer.push(format!("Pairs of annotators are not shown: {reason}."));
     }
     if report.missing > 0 {
         firmer.push(format!("{} rows without a value were left out.", report.missing));

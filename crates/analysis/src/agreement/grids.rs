@@ -56,7 +56,11 @@ fn coefficients(report: &AgreementReport) -> Grid {
         let ends = measured.value().map_or_else(String::new, |value| interval(value.interval));
         plain(name, shown(measured, |value| number(value.coefficient)), ends)
     };
-    let gwet = if report.weights == "identity" { "Gwet's AC1" } else { "Gwet's AC2" };
+    let weights = match report.weights {
+        "identity" => String::new(),
+        weights => format!(", {weights} weights"),
+    };
+    let gwet = if weights.is_empty() { "Gwet's AC1" } else { "Gwet's AC2" };
     let rows = vec![
         plain(
             "Krippendorff's alpha",
@@ -68,9 +72,9 @@ fn coefficients(report: &AgreementReport) -> Grid {
             shown(&report.percent_agreement, |percent| share(percent.agreement)),
             String::new(),
         ),
-        corrected("Fleiss' kappa", &report.fleiss_kappa),
-        corrected(gwet, &report.gwet_ac),
-        corrected("Brennan–Prediger", &report.brennan_prediger),
+        corrected(&format!("Fleiss' kappa{weights}"), &report.fleiss_kappa),
+        corrected(&format!("{gwet}{weights}"), &report.gwet_ac),
+        corrected(&format!("Brennan–Prediger{weights}"), &report.brennan_prediger),
     ];
     let header = vec!["coefficient", "value", "interval"];
     let title = format!("Agreement, {} level", report.level.name());

@@ -17,7 +17,8 @@ pub(super) struct RatioPairs {
 
 /// A division of the logarithms into boxes of equal width.
 struct Boxes {
-    low: f64,
+    /// The least positive value.
+    least: f64,
     width: f64,
     count: usize,
 }
@@ -32,9 +33,9 @@ impl RatioPairs {
         let positive = numbers.iter().find(|number| **number > 0.0).copied();
         let boxes =
             positive.zip(numbers.last()).filter(|_| numbers.len() > DIRECT).map(|(least, most)| {
-                let (low, high) = (least.ln(), most.ln());
-                let count = (high - low).ceil().max(1.0);
-                Boxes { low, width: (high - low) / count, count: count as usize }
+                let range = logarithm_of_ratio(*most, least);
+                let count = range.ceil().max(1.0);
+                Boxes { least, width: range / count, count: count as usize }
             });
         Ok(Self { numbers: numbers.to_vec(), boxes })
     }
@@ -85,7 +86,7 @@ impl RatioPairs {
                 continue;
             }
             positive += count;
-            let offset = (value.ln() - boxes.low) / boxes.width;
+            let offset = logarithm_of_ratio(value, boxes.least) / boxes.width;
             let index = (offset as usize).min(boxes.count - 1);
             let at = 2.0 * (offset - index as f64) - 1.0;
             let mass = &mut masses[index];
@@ -116,6 +117,12 @@ impl RatioPairs {
         // A zero and a positive value are 1 apart.
         sum + 2.0 * zeros * positive
     }
+}
+
+/// ln(value / least), without losing the digits in which values close to each other differ.
+fn logarithm_of_ratio(value: f64, least: f64) -> f64 {
+    let excess = (value - least) / least;
+    if excess < 1.0 { excess.ln_1p() } else { value.ln() - least.ln() }
 }
 
 fn squared_distance(a: f64, b: f64) -> f64 {

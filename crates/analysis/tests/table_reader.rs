@@ -121,7 +121,7 @@ fn json_lines_with_escapes_and_gaps() {
     refused(
         "data.jsonl",
         "{\"item\":1,\"value\":1}\n{\"item\":2}\n",
-        ":2: `value`: the cell is empty",
+        ":2: `value`: the field is missing",
     );
     let nested = "{\"item\":1,\"value\":1}\n{\"item\":[2],\"value\":1}\n";
     refused("data.jsonl", nested, ":2: `item`: a text, a number, true or false is needed");

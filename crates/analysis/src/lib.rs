@@ -19,4 +19,4 @@ pub mod table;
 
 pub use error::AnalysisError;
 pub use measured::Measured;
-pub use report::{Conclusion, Grid, Report, number, p_value, share};
+pub use report::{Conclusion, Grid, Report, level, number, p_value, share};

@@ -43,6 +43,13 @@ pub fn share(value: f64) -> String {
     format!("{:.1}%", value * 100.0)
 }
 
+/// A confidence level as a percentage, with as many digits as it has: never "100%".
+#[must_use]
+pub fn level(confidence: f64) -> String {
+    let percent = (confidence * 1e12).round() / 1e10;
+    format!("{percent}%")
+}
+
 /// A p-value: never "0".
 #[must_use]
 pub fn p_value(value: f64) -> String {

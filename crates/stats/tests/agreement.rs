@@ -527,13 +527,17 @@ fn the_interval_depends_on_the_seed_and_not_on_threads() {
     assert!(result.interval.low < point && point < result.interval.high);
     assert!(alpha_interval(&ratings, Level::Ordinal, 1.0, 500, 1).is_err());
     assert!(alpha_interval(&ratings, Level::Ordinal, 0.95, 0, 1).is_err());
+    let too_few = alpha_interval(&ratings, Level::Ordinal, 0.999, 1000, 1);
+    assert!(matches!(too_few, Err(Undefined::TooFew { what: "rounds", .. })), "{too_few:?}");
 }
 
-/// One item in four differs, so that about a third of the resamples has nothing to disagree about.
+/// One item in twelve differs, so that about a third of the resamples has nothing to disagree about.
 #[test]
 fn too_many_resamples_without_variation_leave_no_interval() {
-    let ratings =
-        ratings_of(&[0, 0, 1, 1, 2, 2, 3, 3], &[0, 1, 0, 1, 0, 1, 0, 1], &[0, 0, 0, 0, 0, 0, 1, 0]);
+    let (items, annotators) = by_two(12);
+    let mut values = vec![0; 24];
+    values[22] = 1;
+    let ratings = ratings_of(&items, &annotators, &values);
     for level in Level::ALL {
         assert!(alpha(&ratings, level).is_ok());
         let interval = alpha_interval(&ratings, level, 0.95, 400, 1);
@@ -544,9 +548,16 @@ fn too_many_resamples_without_variation_leave_no_interval() {
     }
 }
 
+/// Items with two annotators each.
+fn by_two(items: u32) -> (Vec<u32>, Vec<u32>) {
+    ((0..2 * items).map(|row| row / 2).collect(), (0..2 * items).map(|row| row % 2).collect())
+}
+
 #[test]
 fn perfect_agreement_has_no_interval() {
-    let ratings = ratings_of(&[0, 0, 1, 1, 2, 2], &[0, 1, 0, 1, 0, 1], &[0, 0, 1, 1, 2, 2]);
+    let (items, annotators) = by_two(12);
+    let values: Vec<u32> = items.iter().map(|item| item % 3).collect();
+    let ratings = ratings_of(&items, &annotators, &values);
     close("alpha", alpha(&ratings, Level::Nominal).unwrap().alpha, 1.0);
     let interval = alpha_interval(&ratings, Level::Nominal, 0.5, 400, 1);
     assert_eq!(interval, Err(Undefined::NoVariation { what: "resamples" }));

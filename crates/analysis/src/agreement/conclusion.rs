@@ -3,7 +3,7 @@
 use fullbench_stats::agreement::interpretation;
 
 use super::{AgreementReport, AlphaReport};
-use crate::{Conclusion, number, share};
+use crate::{Conclusion, level, number, share};
 
 /// An interval with ends this far from its middle is called narrow enough.
 const FIRM: f64 = 0.05;
@@ -37,8 +37,8 @@ pub(super) fn of(report: &AgreementReport) -> Conclusion {
 fn coefficient(report: &AgreementReport, alpha: &AlphaReport) -> String {
     let interval = report.alpha_interval().map_or_else(String::new, |interval| {
         format!(
-            ", {:.0}% interval {} to {}",
-            report.confidence * 100.0,
+            ", {} interval {} to {}",
+            level(report.confidence),
             number(interval.low),
             number(interval.high)
         )
@@ -99,7 +99,12 @@ fn firmer(report: &AgreementReport) -> Vec<String> {
         firmer.push(format!("{} rows without a value were left out.", report.missing));
     }
     firmer.extend(outlier(report));
-    if report.alpha.value().is_some() {
+    if let Some(text) = report.looks_missing() {
+        firmer.push(format!(
+            "`{text}` is counted as a value like any other. If it means that there is no rating, leave the cell empty."
+        ));
+    }
+    if report.alpha_interval().is_some() {
         firmer.push("The interval is about other items of this kind rated by these annotators. Other annotators may agree more or less.".to_owned());
     }
     firmer

@@ -19,6 +19,8 @@ use crate::{AnalysisError, Conclusion, Grid, Report};
 
 /// Pairs of annotators are compared up to this many annotators.
 const MAX_ANNOTATORS_IN_PAIRS: usize = 10;
+/// What others write where there is no value.
+const MISSING_WORDS: [&str; 6] = ["na", "n/a", "nan", "null", "none", "-"];
 /// How many disputed items are shown.
 const DISPUTED: usize = 10;
 
@@ -69,6 +71,9 @@ pub struct AgreementReport {
     pub missing: usize,
     /// Distinct values.
     pub values: usize,
+    /// A value that reads like a missing one.
+    #[serde(skip)]
+    suspicious: Option<String>,
     /// Confidence of the intervals.
     pub confidence: f64,
     /// Krippendorff's alpha.
@@ -195,6 +200,7 @@ pub fn agreement(
         ratings: ratings.len(),
         missing: named.missing,
         values: ratings.numbers().len(),
+        suspicious: suspicious(&named),
         confidence,
         alpha: alpha_report(&named, options),
         percent_agreement: Measured::Value(percent),
@@ -328,7 +334,20 @@ fn disputed(named: &NamedRatings, level: Level) -> Vec<DisputedItem> {
     disputed.into_iter().map(item).collect()
 }
 
+/// A value that others write where there is none.
+fn suspicious(named: &NamedRatings) -> Option<String> {
+    let values = (0..named.ratings.numbers().len() as u32).map(|code| named.value(code));
+    let mut found =
+        values.filter(|value| MISSING_WORDS.iter().any(|word| value.eq_ignore_ascii_case(word)));
+    found.next().map(str::to_owned)
+}
+
 impl AgreementReport {
+    /// A value that reads like a missing one.
+    fn looks_missing(&self) -> Option<&str> {
+        self.suspicious.as_deref()
+    }
+
     /// Alpha's interval, if it has one.
     fn alpha_interval(&self) -> Option<Interval> {
         self.alpha.value()?.interval.value().copied()

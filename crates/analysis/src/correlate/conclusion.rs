@@ -80,7 +80,7 @@ fn about_items(scores: &ScoreReport, percent: &str, conclusion: &mut Conclusion)
     let value = number(found.value);
     let sentence = match shown_interval(one) {
         None => format!(
-            "Spearman's correlation of judge and people is {value}; without a spread around it there is no interval."
+            "Spearman's correlation of judge and people is {value}; there is no interval, because there are too few pairs or groups, or no spread around it."
         ),
         Some(interval) if interval.low > 0.0 => format!(
             "What people score higher, the judge tends to score higher: Spearman's correlation over {} pairs is {value} ({percent} \
@@ -138,7 +138,7 @@ fn about_groups(scores: &ScoreReport, percent: &str, conclusion: &mut Conclusion
                     found.single
                 ));
             }
-            if found.groups < FEW_GROUPS {
+            if (2..FEW_GROUPS).contains(&found.groups) {
                 conclusion.firmer.push(format!(
                     "Intervals from {} groups are rather too narrow; {FEW_GROUPS} or more are needed to trust them.",
                     found.groups
@@ -220,6 +220,9 @@ fn bias_sentence(bias: &Bias, percent: &str) -> String {
     let difference = number(bias.mean_difference.abs());
     let direction = if bias.mean_difference > 0.0 { "higher" } else { "lower" };
     match &bias.interval {
+        _ if bias.mean_difference == 0.0 => {
+            "On average the judge scores what people score.".to_owned()
+        }
         Ok(interval) if interval.low > 0.0 || interval.high < 0.0 => format!(
             "On average the judge scores {difference} points {direction} than people ({percent} interval of the difference {}).",
             between(*interval)

@@ -103,8 +103,13 @@ fn bias(scores: &ScoreReport) -> Grid {
         Ok(bias) => {
             let mean = number(bias.mean_difference);
             add("mean difference", mean, interval(&bias.interval), String::new());
-            let spread = number(bias.standard_deviation);
-            add("limits of agreement", spread, interval(&bias.limits), String::new());
+            add(
+                "its standard deviation",
+                number(bias.standard_deviation),
+                String::new(),
+                String::new(),
+            );
+            add("limits of agreement", String::new(), interval(&bias.limits), String::new());
         }
         Err(reason) => {
             add("mean difference", "undefined".to_owned(), reason.to_string(), String::new());

@@ -62,6 +62,9 @@ fn leader(report: &RankReport) -> Vec<String> {
             "`{}` leads with a rating of {rated}, and is better than {whom}.",
             first.model
         ));
+    } else if report.ranking.iter().all(|entry| entry.rating == first.rating) {
+        meaning
+            .push(format!("All models have the same rating, {rated}: nothing tells them apart."));
     } else {
         meaning.push(format!(
             "`{}` has the highest rating, {rated}, but the duels do not tell it apart from {}.",

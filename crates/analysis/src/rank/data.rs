@@ -239,15 +239,15 @@ pub(super) fn refusal(reason: Undefined, models: &[String]) -> AnalysisError {
             )
         }
         Undefined::Separated { above, below } => format!(
-            "{} never lost a point to {}; allow a regularization, or add duels",
+            "{} never lost a point to {}; leave out `--no-ridge`, or add duels",
             listed(above.iter().map(name)),
             listed(below.iter().map(name))
         ),
         Undefined::Confounded { .. } => {
-            "leave out covariates that are constant, equal to others, or the same in every duel of a model".to_owned()
+            "leave out `--order-effect` or a `--covariate`: one is constant, equal to another, or the same in every duel of a model".to_owned()
         }
         Undefined::NotConverged { .. } => {
-            "a covariate may decide every duel; leave it out, or regularize".to_owned()
+            "a covariate may decide every duel; leave it out, or give `--ridge`".to_owned()
         }
         Undefined::TooFew { what: "groups of battles", .. } => {
             "intervals by group need several groups; leave the column out if duels are independent".to_owned()

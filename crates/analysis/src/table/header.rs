@@ -32,6 +32,14 @@ pub(super) fn absent(header: &[String], wanted: &Wanted) -> (String, String) {
 }
 
 fn advice(header: &[String], wanted: &Wanted) -> String {
+    if header.is_empty() {
+        return "the first line must name the columns".to_owned();
+    }
+    if let [only] = header
+        && only.contains([';', '\t'])
+    {
+        return "columns are separated by commas in .csv and by tabs in .tsv files".to_owned();
+    }
     let names: Vec<String> = header.iter().take(12).map(|name| format!("`{name}`")).collect();
     let near = header
         .iter()

@@ -5,6 +5,7 @@ use rand_distr::{Binomial, Distribution};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::FEWEST_ITEMS;
 use super::alpha::{Room, Units};
 use super::ratings::Ratings;
 use super::scale::Level;
@@ -15,6 +16,12 @@ const DRAWS_FOR_A_BINOMIAL: usize = 8;
 
 /// At most this many groups of items are left out in turn.
 const MAX_GROUPS: usize = 400;
+
+/// Resamples that should lie beyond each end of an interval.
+const BEYOND_EACH_END: f64 = 2.0;
+
+/// Fewer rounds than this place no end of an interval.
+const FEWEST_ROUNDS: usize = 100;
 
 /// A bootstrap interval of alpha and how it was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,8 +44,8 @@ pub struct AlphaInterval {
 /// items have values of their own, over 400 groups of them.
 ///
 /// It assumes that the items are an independent sample of what the annotators might be given; it says nothing about other
-/// annotators. Resamples in which all values are equal have no alpha; they are counted and left out. Undefined for fewer than two
-/// items with two ratings, where alpha is undefined, when more than a share of 1 − `confidence` of the resamples has no alpha, and
+/// annotators. Resamples in which all values are equal have no alpha; they are counted and left out. Undefined for fewer than ten
+/// items with two ratings, for so few rounds that fewer than two would lie beyond an end, where alpha is undefined, when more than a share of 1 − `confidence` of the resamples has no alpha, and
 /// when all resamples have the same, as for perfect agreement: that says nothing about how far it may be off. The result
 /// depends on the seed but not on the number of threads.
 pub fn alpha_interval(
@@ -49,9 +56,11 @@ pub fn alpha_interval(
     seed: u64,
 ) -> Result<AlphaInterval, Undefined> {
     Undefined::unless_share("confidence", confidence)?;
-    Undefined::unless_enough("rounds", rounds, 2)?;
+    let rounds_needed = (2.0 * BEYOND_EACH_END / (1.0 - confidence)).ceil() as usize;
+    Undefined::unless_enough("rounds", rounds, rounds_needed.max(FEWEST_ROUNDS))?;
     let units = Units::new(ratings, level)?;
-    Undefined::unless_enough("items with two ratings", units.classes.paired_items(), 2)?;
+    let items = units.classes.paired_items();
+    Undefined::unless_enough("items with two ratings", items, FEWEST_ITEMS)?;
     let estimate = units.alpha(level)?.alpha;
     let resampler = Resampler::new(units.classes.counts());
     let mut alphas: Vec<f64> = (0..rounds as u64)

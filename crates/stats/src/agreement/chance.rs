@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::FEWEST_ITEMS;
 use super::category_weights::CategoryWeights;
 use super::classes::Classes;
 use super::ratings::Ratings;
@@ -20,7 +21,7 @@ pub struct ChanceCorrected {
     pub expected: f64,
     /// Standard error over items; none for a single item.
     pub standard_error: Option<f64>,
-    /// t interval, cut off at 1; none for a single item, and when the items do not differ in their part of the coefficient.
+    /// t interval, cut off at −1 and 1; none for fewer than ten items, and when the items do not differ in their part of the coefficient.
     pub interval: Option<Interval>,
     /// Items with at least one rating.
     pub items: usize,
@@ -193,8 +194,9 @@ impl<'a> Summary<'a> {
         let standard_error =
             (self.items > 1.0).then(|| (squares / (self.items * (self.items - 1.0))).sqrt());
         let interval = standard_error
+            .filter(|_| self.items >= FEWEST_ITEMS as f64)
             .and_then(|error| around(coefficient, error, self.items - 1.0, confidence).ok())
-            .map(|interval| Interval { low: interval.low, high: interval.high.min(1.0) });
+            .map(|ends| Interval { low: ends.low.max(-1.0), high: ends.high.min(1.0) });
         Ok(ChanceCorrected {
             coefficient,
             observed,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::FEWEST_ITEMS;
 use super::category_weights::CategoryWeights;
 use crate::{Interval, Undefined, normal_quantile};
 
@@ -16,7 +17,8 @@ pub struct Kappa {
     pub expected: f64,
     /// Large-sample standard error.
     pub standard_error: f64,
-    /// `coefficient ± z · standard_error`, cut off at 1; none when the standard error is 0, as for perfect agreement.
+    /// `coefficient ± z · standard_error`, cut off at −1 and 1; none for fewer than ten items, and when the standard error is 0, as
+    /// for perfect agreement.
     pub interval: Option<Interval>,
     /// Items that both rated.
     pub items: u64,
@@ -117,8 +119,11 @@ impl<'a> Shares<'a> {
             / (total * room.powi(4));
         let standard_error = variance.max(0.0).sqrt();
         let reach = normal_quantile(f64::midpoint(1.0, confidence))? * standard_error;
-        let interval = (standard_error > 1e-13)
-            .then(|| Interval { low: coefficient - reach, high: (coefficient + reach).min(1.0) });
+        let enough = standard_error > 1e-13 && self.items >= FEWEST_ITEMS as u64;
+        let interval = enough.then(|| Interval {
+            low: (coefficient - reach).max(-1.0),
+            high: (coefficient + reach).min(1.0),
+        });
         Ok(Kappa { coefficient, observed, expected, standard_error, interval, items: self.items })
     }
 }

@@ -36,6 +36,9 @@ pub use scale::Level;
 /// More categories than this are no categories any more: what needs a matrix of them is refused.
 const MAX_CATEGORIES: usize = 1_000;
 
+/// Fewer items than this give no interval: large-sample errors and resamples of so few say little.
+const FEWEST_ITEMS: usize = 10;
+
 /// Refuses a matrix that would be too large.
 fn unless_categories(count: usize) -> Result<(), crate::Undefined> {
     if count <= MAX_CATEGORIES {

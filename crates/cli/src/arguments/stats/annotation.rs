@@ -69,8 +69,8 @@ pub(crate) struct AggregateArguments {
     pub(crate) method: MethodChoice,
 
     /// What the values are; votes on values that have an order give their lower median
-    #[arg(long, value_enum, default_value_t = LevelChoice::Nominal)]
-    pub(crate) level: LevelChoice,
+    #[arg(long, value_enum, default_value_t = LabelChoice::Nominal)]
+    pub(crate) level: LabelChoice,
 
     /// The values from low to high, where they are not numbers: --order bad,fair,good
     #[arg(long, value_name = "VALUES", value_delimiter = ',')]
@@ -93,6 +93,15 @@ pub(crate) struct AggregateArguments {
 
     #[command(flatten)]
     pub(crate) table: TableArguments,
+}
+
+/// Levels of measurement of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelChoice {
+    /// Names: only equal or different
+    Nominal,
+    /// Ranks: values of which only the order counts
+    Ordinal,
 }
 
 /// Ways to one label.

@@ -5,7 +5,9 @@ mod experiment;
 mod judge;
 mod ranking;
 
-pub(crate) use annotation::{AggregateArguments, AgreementArguments, LevelChoice, MethodChoice};
+pub(crate) use annotation::{
+    AggregateArguments, AgreementArguments, LabelChoice, LevelChoice, MethodChoice,
+};
 pub(crate) use experiment::{
     AbArguments, DesignChoice, MethodOfAb, PowerArguments, PriorChoice, SequentialChoice,
     SpendingChoice,

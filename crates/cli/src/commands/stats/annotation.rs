@@ -5,7 +5,9 @@ use fullbench_analysis::agreement::{self, AgreementOptions};
 use fullbench_stats::agreement::Level;
 
 use super::print;
-use crate::arguments::stats::{AggregateArguments, AgreementArguments, LevelChoice, MethodChoice};
+use crate::arguments::stats::{
+    AggregateArguments, AgreementArguments, LabelChoice, LevelChoice, MethodChoice,
+};
 use crate::failure::{CliError, Exit};
 
 pub(super) fn agreement(arguments: &AgreementArguments) -> Result<Exit, CliError> {
@@ -29,7 +31,10 @@ pub(super) fn aggregate(arguments: &AggregateArguments) -> Result<Exit, CliError
             MethodChoice::DawidSkene => Method::DawidSkene,
             MethodChoice::Mace => Method::Mace,
         },
-        level: level(arguments.level),
+        level: match arguments.level {
+            LabelChoice::Nominal => Level::Nominal,
+            LabelChoice::Ordinal => Level::Ordinal,
+        },
         order: arguments.order.clone(),
         iterations: arguments.iterations,
         restarts: arguments.restarts,

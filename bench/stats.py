@@ -35,7 +35,7 @@ TOLERANCE = 1e-9
 def stats(bench: Bench) -> list[Measurement]:
     """Alpha, Bradley–Terry and Dawid–Skene, each in turn with its peer."""
     interpreter = install(bench)
-    program = build()
+    program = example(bench)
     with harness.temporary_folder() as folder:
         peer = [str(interpreter), str(pathlib.Path(__file__).with_name("stats_peer.py").resolve())]
         said([*peer, "write", str(folder), str(bench.size(100, 5) / 100)], folder, parse=False)
@@ -92,17 +92,12 @@ def install(bench: Bench) -> pathlib.Path:
     return interpreter
 
 
-def build() -> pathlib.Path:
-    """The example that times the functions on data in memory."""
-    command = ["cargo", "build", "--release", "--locked", "-p", "fullbench-analysis", "--example", "stats_speed"]
-    run = subprocess.run([*command, "--message-format", "json"], capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        raise Failed(f"cargo build failed: {run.stderr[-800:]}")
-    built = [json.loads(line).get("executable") for line in run.stdout.splitlines()]
-    programs = [path for path in built if path and pathlib.Path(path).name.startswith("stats_speed")]
-    if not programs:
-        raise Skipped("cargo named no program")
-    return pathlib.Path(programs[-1])
+def example(bench: Bench) -> pathlib.Path:
+    """The program that times the functions on data in memory."""
+    program = bench.binaries / "examples" / "stats_speed"
+    if not program.exists():
+        raise Skipped("stats_speed is not built: cargo build --release --workspace --examples")
+    return program
 
 
 def said(command: list[str], folder: pathlib.Path, *, parse: bool = True):

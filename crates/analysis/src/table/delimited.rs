@@ -86,8 +86,8 @@ impl Layout<'_> {
             part.line_count += 1;
             let start = marks[before].wrapping_add(1) as usize;
             if fields != 1 || !matches!(&bytes[start..marks[mark] as usize], b"" | b"\r") {
-                if let Err(broken) = self.check_count(fields, number) {
-                    return Some(broken);
+                if fields != self.columns {
+                    return self.check_count(fields, number).err();
                 }
                 rows.push(before as u32);
                 part.lines.push(number);

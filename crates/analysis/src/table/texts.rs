@@ -5,8 +5,13 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
+use super::short::{Numbered, Short};
+
 /// The code of an empty cell.
 pub const MISSING: u32 = u32::MAX;
+
+/// The numbers of a series, those below this, are in a list; memory is taken up only where there are some.
+const SERIES: usize = 1 << 20;
 
 /// Stands for the code of the row before while a block is being taken.
 const SAME: u32 = u32::MAX - 1;
@@ -45,6 +50,8 @@ impl Texts {
 pub(super) struct Interner {
     hasher: DefaultHashBuilder,
     short: HashTable<Entry>,
+    /// For each number of digits the first series that came.
+    series: [Option<Series>; 9],
     /// Codes of texts that are too long for the table.
     long: HashTable<u32>,
     bytes: Vec<u8>,
@@ -55,70 +62,45 @@ pub(super) struct Interner {
     waiting: Vec<(usize, Option<Short>)>,
 }
 
-/// A text of up to 16 bytes: its first eight and its last eight, or fewer where it has fewer, and its length. Together they
-/// determine it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Short {
-    first: u64,
-    last: u64,
-    length: u32,
-}
-
 /// A short text and its code, side by side.
 #[derive(Clone, Copy)]
 struct Entry {
-    first: u64,
-    last: u64,
+    tail: u64,
+    head: u64,
     length: u32,
     code: u32,
 }
 
-impl Short {
-    fn new(text: &[u8]) -> Option<Self> {
-        let length = text.len();
-        if length > 16 {
-            return None;
-        }
-        let (first, last) =
-            if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-            } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
-            } else {
-                let first = match *text {
-                    [a] => u64::from(a),
-                    [a, b] => u64::from_le_bytes([a, b, 0, 0, 0, 0, 0, 0]),
-                    [a, b, c] => u64::from_le_bytes([a, b, c, 0, 0, 0, 0, 0]),
-                    _ => 0,
-                };
-                (first, 0)
-            };
-        Some(Self { first, last, length: length as u32 })
-    }
+/// The place of a text among the recent ones.
+fn place(text: Short) -> usize {
+    let mixed = text.head.rotate_left(23) ^ text.tail;
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
+}
 
-    /// Its place among the recent ones.
-    fn place(self) -> usize {
-        let mixed = self.first.rotate_left(23) ^ self.last;
-        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
-    }
+/// Texts that differ only in the number they end in, with as many digits: their codes are found without a search.
+struct Series {
+    prefix: Short,
+    /// For each number the code and 1 more, or 0.
+    codes: Vec<u32>,
 }
 
 impl Entry {
     fn new(text: Short, code: u32) -> Self {
-        Self { first: text.first, last: text.last, length: text.length, code }
+        Self { tail: text.tail, head: text.head, length: text.length, code }
     }
 
     fn text(&self) -> Short {
-        Short { first: self.first, last: self.last, length: self.length }
+        Short { tail: self.tail, head: self.head, length: self.length }
     }
 }
 
 impl Interner {
     pub(super) fn new() -> Self {
-        let nothing = Short { first: 0, last: 0, length: 0 };
+        let nothing = Short { tail: 0, head: 0, length: 0 };
         Self {
             hasher: DefaultHashBuilder::default(),
             short: HashTable::new(),
+            series: Default::default(),
             long: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
@@ -155,7 +137,7 @@ impl Interner {
             let cell = cell(row).trim_ascii();
             let text = Short::new(cell);
             if let Some(text) = text {
-                let recent = &self.recent[text.place()];
+                let recent = &self.recent[place(text)];
                 if recent.text() == text {
                     last = None;
                     return recent.code;
@@ -173,10 +155,7 @@ impl Interner {
         }));
         let new = &mut codes[first..];
         for &(row, text) in &waiting {
-            if let Some(entry) = text.and_then(|text| self.known_short(text)).copied() {
-                new[row] = entry.code;
-                self.recent[entry.text().place()] = entry;
-            }
+            new[row] = text.and_then(|text| self.known_short(text)).unwrap_or(MISSING);
         }
         for &(row, text) in &waiting {
             if new[row] == MISSING {
@@ -193,22 +172,49 @@ impl Interner {
         self.waiting = waiting;
     }
 
-    fn known_short(&self, text: Short) -> Option<&Entry> {
-        self.short.find(self.hasher.hash_one(text), |entry| entry.text() == text)
+    fn known_short(&self, text: Short) -> Option<u32> {
+        if let Some(numbered) = text.numbered()
+            && let Some(series) = &self.series[numbered.digits as usize]
+            && series.prefix == numbered.prefix
+            && let Some(&code) = series.codes.get(numbered.number as usize)
+        {
+            return code.checked_sub(1);
+        }
+        let entry = self.short.find(self.hasher.hash_one(text), |entry| entry.text() == text);
+        entry.map(|entry| entry.code)
     }
 
     /// The code of a text, which may be new.
     fn code(&mut self, text: Option<Short>, name: &[u8]) -> u32 {
         let Some(text) = text else { return self.long_code(name) };
-        if let Some(entry) = self.known_short(text) {
-            return entry.code;
+        let code = match self.known_short(text) {
+            Some(code) => code,
+            None => self.add_short(text, name),
+        };
+        self.recent[place(text)] = Entry::new(text, code);
+        code
+    }
+
+    fn add_short(&mut self, text: Short, name: &[u8]) -> u32 {
+        let code = self.add_name(name);
+        if let Some(numbered) = text.numbered() {
+            let Numbered { prefix, digits, number } = numbered;
+            let series = self.series[digits as usize].get_or_insert_with(|| Series {
+                prefix,
+                codes: vec![0; SERIES.min(10usize.pow(digits))],
+            });
+            if series.prefix == prefix
+                && let Some(place) = series.codes.get_mut(number as usize)
+            {
+                *place = code + 1;
+                return code;
+            }
         }
-        let entry = Entry::new(text, self.add_name(name));
         let hasher = &self.hasher;
-        let hash = hasher.hash_one(text);
-        self.short.insert_unique(hash, entry, |entry| hasher.hash_one(entry.text()));
-        self.recent[text.place()] = entry;
-        entry.code
+        let entry = Entry::new(text, code);
+        self.short
+            .insert_unique(hasher.hash_one(text), entry, |entry| hasher.hash_one(entry.text()));
+        code
     }
 
     fn long_code(&mut self, text: &[u8]) -> u32 {
@@ -225,7 +231,7 @@ impl Interner {
     /// The code of a text that is there already.
     fn known(&self, text: &[u8]) -> Option<u32> {
         match Short::new(text) {
-            Some(short) => self.known_short(short).map(|entry| entry.code),
+            Some(short) => self.known_short(short),
             None => self.known_long(self.hasher.hash_one(text), text),
         }
     }

@@ -51,7 +51,7 @@ pub(super) struct Interner {
     hasher: DefaultHashBuilder,
     short: HashTable<Entry>,
     /// For each number of digits the first series that came.
-    series: [Option<Series>; 9],
+    series: Vec<Option<Series>>,
     /// Codes of texts that are too long for the table.
     long: HashTable<u32>,
     bytes: Vec<u8>,
@@ -100,7 +100,7 @@ impl Interner {
         Self {
             hasher: DefaultHashBuilder::default(),
             short: HashTable::new(),
-            series: Default::default(),
+            series: (0..=8).map(|_| None).collect(),
             long: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),

@@ -80,6 +80,28 @@ fn long_and_short_names_are_told_apart() {
     assert_eq!(table.texts("value").unwrap().codes, codes);
 }
 
+/// Names that end in numbers are found without a search; those that look alike must not be mixed up.
+#[test]
+fn names_with_numbers_are_told_apart() {
+    let mut names = Vec::new();
+    for number in ["1", "01", "001", "9", "10", "99999999", "12345678", "00000007", "123456789"] {
+        for prefix in ["", "a", "b", "a-", "item-", "1x", "-", "é"] {
+            names.push(format!("{prefix}{number}"));
+        }
+    }
+    let mut contents = "item,value\n".to_owned();
+    for name in names.iter().chain(names.iter().rev()) {
+        writeln!(contents, "{name},x").unwrap();
+    }
+    let table = read(".csv", contents).unwrap();
+    let items = table.texts("item").unwrap();
+    let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+    assert_eq!(items.names.len(), distinct.len());
+    for (row, name) in names.iter().chain(names.iter().rev()).enumerate() {
+        assert_eq!(items.get(row), Some(name.as_str()));
+    }
+}
+
 #[test]
 fn broken_lines_are_named() {
     let (line, _, message) = problem(".csv", "item,value\na,1\n\nb,2,3\n");

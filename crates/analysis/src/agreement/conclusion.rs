@@ -1,6 +1,6 @@
 //! Agreement in plain words.
 
-use fullbench_stats::agreement::interpretation;
+use fullbench_stats::agreement::{Level, interpretation};
 
 use super::{AgreementReport, AlphaReport};
 use crate::{Conclusion, level, number, share};
@@ -44,11 +44,12 @@ fn coefficient(report: &AgreementReport, alpha: &AlphaReport) -> String {
         )
     });
     format!(
-        "Krippendorff's alpha is {} ({} level{interval}): {}. Two ratings of one item differ {} as much as two ratings of any items, by squared distance.",
+        "Krippendorff's alpha is {} ({} level{interval}): {}. Two ratings of one item differ {} as {} as two ratings of any items.",
         number(alpha.estimate.alpha),
         report.level.name(),
         alpha.interpretation,
-        share(1.0 - alpha.estimate.alpha)
+        share(1.0 - alpha.estimate.alpha),
+        if report.level == Level::Nominal { "often" } else { "much, in squared distance," }
     )
 }
 

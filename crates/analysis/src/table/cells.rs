@@ -56,22 +56,23 @@ impl Part {
 
     /// Takes one cell of the wanted column `index`; blanks around it do not count.
     pub(super) fn add(&mut self, index: usize, wanted: &Wanted, cell: &[u8]) -> Result<(), Wrong> {
-        self.add_all(index, wanted, &[cell]).map_err(|(_, message, hint)| (message, hint))
+        self.add_all(index, wanted, 1, |_| cell).map_err(|(_, message, hint)| (message, hint))
     }
 
-    /// Takes cells of the wanted column `index`. An error says which of them is wrong.
-    pub(super) fn add_all(
+    /// Takes cells of the wanted column `index`, those of the rows from 0 on. An error says which of them is wrong.
+    pub(super) fn add_all<'a>(
         &mut self,
         index: usize,
         wanted: &Wanted,
-        cells: &[&[u8]],
+        rows: usize,
+        cell: impl Fn(usize) -> &'a [u8],
     ) -> Result<(), (usize, String, String)> {
         let wrong = |row: usize, (message, hint): Wrong| (row, message, hint);
         match &mut self.cells[index] {
             Cells::Texts { codes, interner } => {
                 let first = codes.len();
                 let known = interner.len();
-                interner.add_codes(cells, codes);
+                interner.add_codes(rows, cell, codes);
                 let new = &codes[first..];
                 let is_gap = |code: &u32| *code == MISSING;
                 if let Some(row) = new.iter().position(is_gap).filter(|_| !wanted.may_be_empty) {
@@ -87,8 +88,8 @@ impl Part {
                 }
             }
             Cells::Numbers(numbers) => {
-                for (row, cell) in cells.iter().enumerate() {
-                    let number = parsed(cell.trim_ascii(), wanted.may_be_empty);
+                for row in 0..rows {
+                    let number = parsed(cell(row).trim_ascii(), wanted.may_be_empty);
                     numbers.push(number.map_err(|problem| wrong(row, problem))?);
                 }
             }
@@ -124,10 +125,11 @@ pub(super) fn join(parts: Vec<Part>, first_line: u32) -> (Lines, Vec<Column>) {
     lines.append(&first.lines, first_line);
     let mut offset = first_line + first.line_count;
     let mut joined = first.cells;
-    for part in parts {
+    while let Some(part) = parts.next() {
         lines.append(&part.lines, offset);
         offset += part.line_count;
-        joined.par_iter_mut().zip(part.cells).for_each(|(cells, more)| append(cells, more));
+        let last = parts.len() == 0;
+        joined.par_iter_mut().zip(part.cells).for_each(|(cells, more)| append(cells, more, last));
     }
     let columns = joined.into_par_iter().map(|cells| match cells {
         Cells::Texts { codes, interner } => {
@@ -138,10 +140,10 @@ pub(super) fn join(parts: Vec<Part>, first_line: u32) -> (Lines, Vec<Column>) {
     (lines, columns.collect())
 }
 
-fn append(cells: &mut Cells, more: Cells) {
+fn append(cells: &mut Cells, more: Cells, last: bool) {
     match (cells, more) {
         (Cells::Texts { codes, interner }, Cells::Texts { codes: others, interner: names }) => {
-            let here = interner.absorb(&names);
+            let here = interner.absorb(&names, last);
             let code = |code: u32| if code == MISSING { MISSING } else { here[code as usize] };
             codes.par_extend(others.into_par_iter().with_min_len(65_536).map(code));
         }

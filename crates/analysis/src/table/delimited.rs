@@ -1,7 +1,7 @@
 //! CSV and TSV.
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::cells::{Broken, Part};
 use super::{Wanted, marks};
@@ -30,15 +30,21 @@ pub(super) struct Layout<'a> {
     pub(super) wanted: Vec<&'a Wanted>,
 }
 
-/// The lines of a block, on their way into columns.
-struct Block<'a> {
-    bytes: &'a [u8],
-    /// Where the next cell begins.
-    start: usize,
-    /// Cells of the current line.
-    fields: usize,
-    /// The cells of each wanted column.
-    columns: Vec<Vec<&'a [u8]>>,
+/// Whole lines, with the places where their cells end.
+#[derive(Default)]
+struct Block {
+    /// The places of delimiters and line ends; before them one that stands for the line end before the block.
+    marks: Vec<u32>,
+    /// For each line with the right number of fields the index of the mark before it.
+    rows: Vec<u32>,
+}
+
+impl Block {
+    /// The cell of a row in a column of the file.
+    fn cell<'a>(&self, bytes: &'a [u8], row: usize, column: usize) -> &'a [u8] {
+        let mark = self.rows[row] as usize + column;
+        &bytes[self.marks[mark].wrapping_add(1) as usize..self.marks[mark + 1] as usize]
+    }
 }
 
 impl Layout<'_> {
@@ -48,72 +54,63 @@ impl Layout<'_> {
     pub(super) fn plain(&self, bytes: &[u8], room: usize) -> Part {
         let first_line = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
         let mut part = Part::with_capacity(&self.wanted, room / first_line.max(1) + 1);
-        let columns = vec![Vec::new(); self.wanted.len()];
-        let mut block = Block { bytes, start: 0, fields: 0, columns };
-        let mut marks = Vec::new();
-        for (index, chunk) in bytes.chunks(BLOCK).enumerate() {
-            marks.clear();
-            marks::find(chunk, self.delimiter, &mut marks);
-            let offset = index * BLOCK;
-            if offset + chunk.len() == bytes.len() && !bytes.ends_with(b"\n") {
-                marks.push(chunk.len() as u32);
-            }
+        let mut block = Block::default();
+        let mut rest = bytes;
+        while !rest.is_empty() && part.broken.is_none() {
+            let lines;
+            (lines, rest) = rest.split_at(whole_lines(rest));
             let first = part.lines.len();
-            let mut marks = marks.iter().map(|mark| offset + *mark as usize);
-            let broken = marks.find_map(|mark| self.mark(mark, first, &mut block, &mut part));
-            part.broken = self.take(&mut block, first, &mut part).or(broken);
-            if part.broken.is_some() {
-                break;
-            }
+            let broken = self.lines(lines, &mut block, &mut part);
+            part.broken = self.take(lines, &block, first, &mut part).or(broken);
         }
         part
     }
 
-    /// Takes the cell that ends at a mark, and with the last of a line the line.
-    fn mark(
-        &self,
-        mark: usize,
-        first: usize,
-        block: &mut Block<'_>,
-        part: &mut Part,
-    ) -> Option<Broken> {
-        let cell = &block.bytes[block.start..mark];
-        block.start = mark + 1;
-        if let Some(role) = self.roles.get(block.fields).copied().flatten() {
-            block.columns[role].push(cell);
+    /// Finds the cells of lines, up to one with a wrong number of fields.
+    fn lines(&self, bytes: &[u8], block: &mut Block, part: &mut Part) -> Option<Broken> {
+        let Block { marks, rows } = block;
+        rows.clear();
+        marks.clear();
+        marks.push(u32::MAX);
+        marks::find(bytes, self.delimiter, marks);
+        if !bytes.ends_with(b"\n") {
+            marks.push(bytes.len() as u32);
         }
-        block.fields += 1;
-        if block.bytes.get(mark) == Some(&self.delimiter) {
-            return None;
+        let mut before = 0;
+        for mark in 1..marks.len() {
+            if bytes.get(marks[mark] as usize) == Some(&self.delimiter) {
+                continue;
+            }
+            let fields = mark - before;
+            let number = part.line_count;
+            part.line_count += 1;
+            let start = marks[before].wrapping_add(1) as usize;
+            if fields != 1 || !matches!(&bytes[start..marks[mark] as usize], b"" | b"\r") {
+                if fields != self.columns {
+                    return self.check_count(fields, number).err();
+                }
+                rows.push(before as u32);
+                part.lines.push(number);
+            }
+            before = mark;
         }
-        let fields = std::mem::take(&mut block.fields);
-        let number = part.line_count;
-        part.line_count += 1;
-        let blank = fields == 1 && matches!(cell, b"" | b"\r");
-        let broken = if blank { None } else { self.check_count(fields, number).err() };
-        if blank || broken.is_some() {
-            let rows = part.lines.len() - first;
-            block.columns.iter_mut().for_each(|cells| cells.truncate(rows));
-        } else {
-            part.lines.push(number);
-        }
-        broken
+        None
     }
 
-    /// Takes the cells of the lines from row `first` on, and gives the first of them that is broken.
-    fn take(&self, block: &mut Block<'_>, first: usize, part: &mut Part) -> Option<Broken> {
-        let rows = part.lines.len() - first;
+    /// Takes the cells of a block, whose first row is `first`, and gives the first line that is broken.
+    fn take(&self, bytes: &[u8], block: &Block, first: usize, part: &mut Part) -> Option<Broken> {
         let mut broken: Option<Broken> = None;
-        for (role, cells) in block.columns.iter_mut().enumerate() {
+        for (column, role) in self.roles.iter().enumerate() {
+            let Some(role) = *role else { continue };
             let wanted = self.wanted[role];
-            if let Err((row, message, hint)) = part.add_all(role, wanted, &cells[..rows]) {
+            let cell = |row| block.cell(bytes, row, column);
+            if let Err((row, message, hint)) = part.add_all(role, wanted, block.rows.len(), cell) {
                 let line = part.lines.get(first + row).unwrap_or_default();
                 if broken.as_ref().is_none_or(|broken| line < broken.line) {
                     let field = Some(wanted.column.clone());
                     broken = Some(Broken { line, field, message, hint });
                 }
             }
-            cells.drain(..rows);
         }
         broken
     }
@@ -197,4 +194,12 @@ impl Layout<'_> {
             "a field with a comma, a quote or a line break must be in double quotes".to_owned();
         Err(Broken { line, field, message, hint })
     }
+}
+
+/// How many bytes at the beginning are the whole lines of a block: at least one line.
+fn whole_lines(bytes: &[u8]) -> usize {
+    let Some(block) = bytes.get(..BLOCK) else { return bytes.len() };
+    let end =
+        memrchr(b'\n', block).or_else(|| memchr(b'\n', &bytes[BLOCK..]).map(|end| BLOCK + end));
+    end.map_or(bytes.len(), |end| end + 1)
 }

@@ -10,6 +10,7 @@ mod json;
 mod lines;
 mod marks;
 mod read;
+mod short;
 mod texts;
 
 use std::path::{Path, PathBuf};

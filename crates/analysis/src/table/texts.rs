@@ -5,8 +5,16 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
+use super::short::{Numbered, Short};
+
 /// The code of an empty cell.
 pub const MISSING: u32 = u32::MAX;
+
+/// The numbers of a series, those below this, are in a list; memory is taken up only where there are some.
+const SERIES: usize = 1 << 20;
+
+/// Stands for the code of the row before while a block is being taken.
+const SAME: u32 = u32::MAX - 1;
 
 /// How many texts that came a moment ago are tried first: columns often have few distinct ones, or the same in neighbouring rows.
 const RECENT: usize = 64;
@@ -42,68 +50,62 @@ impl Texts {
 pub(super) struct Interner {
     hasher: DefaultHashBuilder,
     short: HashTable<Entry>,
+    /// For each number of digits the first series that came.
+    series: Vec<Option<Series>>,
     /// Codes of texts that are too long for the table.
     long: HashTable<u32>,
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// Short texts that came a moment ago, each in its place.
     recent: Vec<Entry>,
-    /// Room for the cells of a block, used again for the next.
-    keys: Vec<Option<Short>>,
+    /// Rows of a block whose text is to be looked up, with the text if it is short; kept to be used again.
+    waiting: Vec<(usize, Option<Short>)>,
 }
 
-/// A short text and its code.
+/// A short text and its code, side by side.
 #[derive(Clone, Copy)]
 struct Entry {
-    text: Short,
+    tail: u64,
+    head: u64,
+    length: u32,
     code: u32,
 }
 
-/// A text of up to 16 bytes: its first eight and its last eight, or fewer where it has fewer, and its length. Together they
-/// determine it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Short {
-    first: u64,
-    last: u64,
-    length: u32,
+/// The place of a text among the recent ones.
+fn place(text: Short) -> usize {
+    let mixed = text.head.rotate_left(23) ^ text.tail;
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
 }
 
-impl Short {
-    fn new(text: &[u8]) -> Option<Self> {
-        let length = text.len();
-        if length > 16 {
-            return None;
-        }
-        let (first, last) =
-            if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-            } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
-            } else {
-                (text.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)), 0)
-            };
-        Some(Self { first, last, length: length as u32 })
+/// Texts that differ only in the number they end in, with as many digits: their codes are found without a search.
+struct Series {
+    prefix: Short,
+    /// For each number the code and 1 more, or 0.
+    codes: Vec<u32>,
+}
+
+impl Entry {
+    fn new(text: Short, code: u32) -> Self {
+        Self { tail: text.tail, head: text.head, length: text.length, code }
     }
 
-    /// Its place among the recent ones.
-    fn place(self) -> usize {
-        ((self.first ^ self.last).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
+    fn text(&self) -> Short {
+        Short { tail: self.tail, head: self.head, length: self.length }
     }
 }
 
 impl Interner {
     pub(super) fn new() -> Self {
+        let nothing = Short { tail: 0, head: 0, length: 0 };
         Self {
             hasher: DefaultHashBuilder::default(),
             short: HashTable::new(),
+            series: (0..=8).map(|_| None).collect(),
             long: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
-            recent: vec![
-                Entry { text: Short { first: 0, last: 0, length: 0 }, code: MISSING };
-                RECENT
-            ],
-            keys: Vec::new(),
+            recent: vec![Entry::new(nothing, MISSING); RECENT],
+            waiting: Vec::new(),
         }
     }
 
@@ -115,50 +117,103 @@ impl Interner {
         name(&self.bytes, &self.ends, code)
     }
 
-    /// Takes cells and adds the code of each to `codes`; blanks around a cell do not count, and one without anything else is
+    /// Takes the cells of some rows and adds the code of each to `codes`; blanks around a cell do not count, and one without anything else is
     /// [`MISSING`].
     ///
-    /// What is known is looked up first, in a loop that does nothing else, so that many accesses to memory are under way at once.
-    pub(super) fn add_codes(&mut self, cells: &[&[u8]], codes: &mut Vec<u32>) {
-        let mut keys = std::mem::take(&mut self.keys);
-        keys.clear();
-        keys.extend(cells.iter().map(|cell| Short::new(cell.trim_ascii())));
+    /// Cells that were there a moment ago are done at once. The others are looked up in a loop that does nothing else, so that
+    /// many accesses to memory are under way at the same time; last, those that are new are taken in their order.
+    pub(super) fn add_codes<'a>(
+        &mut self,
+        rows: usize,
+        cell: impl Fn(usize) -> &'a [u8],
+        codes: &mut Vec<u32>,
+    ) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.clear();
         let first = codes.len();
-        codes.extend(keys.iter().map(|key| self.known_short(*key)));
-        let new = codes[first..].iter_mut().zip(cells.iter().zip(&keys));
-        for (code, (cell, key)) in new.filter(|(code, _)| **code == MISSING) {
-            let cell = cell.trim_ascii();
-            *code = match key {
-                _ if cell.is_empty() => MISSING,
-                Some(text) => self.short_code(*text, cell),
-                None => self.long_code(cell),
-            };
+        let mut repeated = false;
+        let mut last = None;
+        codes.extend((0..rows).map(|row| {
+            let cell = cell(row).trim_ascii();
+            let text = Short::new(cell);
+            if let Some(text) = text {
+                let recent = &self.recent[place(text)];
+                if recent.text() == text {
+                    last = None;
+                    return recent.code;
+                }
+                if last == Some(text) {
+                    repeated = true;
+                    return SAME;
+                }
+            }
+            last = text;
+            if !cell.is_empty() {
+                waiting.push((row, text));
+            }
+            MISSING
+        }));
+        let new = &mut codes[first..];
+        for &(row, text) in &waiting {
+            new[row] = text.and_then(|text| self.known_short(text)).unwrap_or(MISSING);
         }
-        self.keys = keys;
+        for &(row, text) in &waiting {
+            if new[row] == MISSING {
+                new[row] = self.code(text, cell(row).trim_ascii());
+            }
+        }
+        if repeated {
+            let mut before = MISSING;
+            for code in new {
+                *code = if *code == SAME { before } else { *code };
+                before = *code;
+            }
+        }
+        self.waiting = waiting;
     }
 
-    /// The code of a short text that is there already, or else [`MISSING`].
-    fn known_short(&mut self, text: Option<Short>) -> u32 {
-        let Some(text) = text else { return MISSING };
-        let recent = &mut self.recent[text.place()];
-        if recent.text != text {
-            let hash = self.hasher.hash_one(text);
-            let Some(entry) = self.short.find(hash, |entry| entry.text == text) else {
-                return MISSING;
-            };
-            *recent = *entry;
+    fn known_short(&self, text: Short) -> Option<u32> {
+        if let Some(numbered) = text.numbered()
+            && let Some(series) = &self.series[numbered.digits as usize]
+            && series.prefix == numbered.prefix
+            && let Some(&code) = series.codes.get(numbered.number as usize)
+        {
+            return code.checked_sub(1);
         }
-        recent.code
+        let entry = self.short.find(self.hasher.hash_one(text), |entry| entry.text() == text);
+        entry.map(|entry| entry.code)
     }
 
-    fn short_code(&mut self, text: Short, name: &[u8]) -> u32 {
-        let hash = self.hasher.hash_one(text);
-        if let Some(entry) = self.short.find(hash, |entry| entry.text == text) {
-            return entry.code;
-        }
+    /// The code of a text, which may be new.
+    fn code(&mut self, text: Option<Short>, name: &[u8]) -> u32 {
+        let Some(text) = text else { return self.long_code(name) };
+        let code = match self.known_short(text) {
+            Some(code) => code,
+            None => self.add_short(text, name),
+        };
+        self.recent[place(text)] = Entry::new(text, code);
+        code
+    }
+
+    fn add_short(&mut self, text: Short, name: &[u8]) -> u32 {
         let code = self.add_name(name);
+        if let Some(numbered) = text.numbered() {
+            let Numbered { prefix, digits, number } = numbered;
+            let series = self.series[digits as usize].get_or_insert_with(|| Series {
+                prefix,
+                codes: vec![0; SERIES.min(10usize.pow(digits))],
+            });
+            if series.prefix == prefix
+                && let Some(place) = series.codes.get_mut(number as usize)
+            {
+                *place = code + 1;
+                return code;
+            }
+        }
         let hasher = &self.hasher;
-        self.short.insert_unique(hash, Entry { text, code }, |entry| hasher.hash_one(entry.text));
+        let entry = Entry::new(text, code);
+        self.short
+            .insert_unique(hasher.hash_one(text), entry, |entry| hasher.hash_one(entry.text()));
         code
     }
 
@@ -176,10 +231,7 @@ impl Interner {
     /// The code of a text that is there already.
     fn known(&self, text: &[u8]) -> Option<u32> {
         match Short::new(text) {
-            Some(short) => {
-                let hash = self.hasher.hash_one(short);
-                self.short.find(hash, |entry| entry.text == short).map(|entry| entry.code)
-            }
+            Some(short) => self.known_short(short),
             None => self.known_long(self.hasher.hash_one(text), text),
         }
     }
@@ -194,17 +246,15 @@ impl Interner {
         self.ends.len() as u32 - 1
     }
 
-    /// Takes the texts of another, and gives for each of its codes the one it has here.
-    pub(super) fn absorb(&mut self, other: &Self) -> Vec<u32> {
+    /// Takes the texts of another, and gives for each of its codes the one it has here. After the last, nothing is looked up again,
+    /// and new texts need no place in the table.
+    pub(super) fn absorb(&mut self, other: &Self, last: bool) -> Vec<u32> {
         let known = |code| self.known(other.name(code)).unwrap_or(MISSING);
         let mut codes: Vec<u32> =
             (0..other.len() as u32).into_par_iter().with_min_len(4_096).map(known).collect();
         for (code, here) in codes.iter_mut().enumerate().filter(|(_, here)| **here == MISSING) {
             let name = other.name(code as u32);
-            *here = match Short::new(name) {
-                Some(text) => self.short_code(text, name),
-                None => self.long_code(name),
-            };
+            *here = if last { self.add_name(name) } else { self.code(Short::new(name), name) };
         }
         codes
     }

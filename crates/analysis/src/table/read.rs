@@ -38,7 +38,8 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
             "the first line names the columns",
         ));
     }
-    let (parts, first_line, present) = match format_of(path, body) {
+    let format = format_of(path, body);
+    let (parts, first_line, present) = match format {
         Format::JsonLines => {
             let first =
                 body.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
@@ -103,6 +104,9 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
         (wanted.clone(), column.filter(|column| wanted.required || column.has_values()))
     });
     let table = Table { file: path.to_owned(), lines, columns: columns.collect() };
+    if matches!(format, Format::Delimited(_)) {
+        return Ok(table);
+    }
     for (wanted, column) in &table.columns {
         let gap = column.as_ref().and_then(Column::first_gap);
         if let Some(row) = gap.filter(|_| !wanted.may_be_empty) {

@@ -73,9 +73,11 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
         (wanted.clone(), column.filter(|column| wanted.required || column.has_values()))
     });
     let table = Table { file: path.to_owned(), lines, columns: columns.collect() };
+    // Empty cells of delimited files were refused where they are.
+    let Some(fields) = &taken.first_fields else { return Ok(table) };
     for (wanted, column) in &table.columns {
         let Some(column) = column else { continue };
-        if let Some(fields) = taken.first_fields.as_ref().filter(|_| !column.has_values()) {
+        if !column.has_values() {
             return Err(problem(None, None, header::absent(fields, wanted)));
         }
         if let Some(row) = column.first_gap().filter(|_| !wanted.may_be_empty) {

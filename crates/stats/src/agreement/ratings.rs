@@ -1,12 +1,21 @@
 //! Ratings by item, made once from a long table.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rayon::prelude::*;
 
 use super::classes::Classes;
 use crate::Undefined;
 
 /// A table of all items and annotators is filled directly when it has at most this many cells for each rating.
 const CELLS_FOR_EACH_RATING: usize = 4;
+
+/// A cell without a rating.
+const NO_RATING: u8 = u8::MAX;
+
+/// Rows or cells that a thread takes at once.
+const PART: usize = 1 << 16;
 
 /// Which value each annotator gave to each item. An annotator rates an item at most once, and may leave items out.
 ///
@@ -92,11 +101,9 @@ impl Ratings {
             annotator_count: count(annotators),
         };
         let cells = table.item_count.saturating_mul(table.annotator_count);
-        let placed = if cells <= items.len().saturating_mul(CELLS_FOR_EACH_RATING) {
-            if numbers.len() < 255 { table.by_cell::<u8>() } else { table.by_cell::<u32>() }
-        } else {
-            table.by_item()
-        };
+        let dense = cells <= items.len().saturating_mul(CELLS_FOR_EACH_RATING);
+        let small = numbers.len() <= usize::from(NO_RATING);
+        let placed = if dense && small { table.by_cell() } else { table.by_item() };
         let (starts, annotators, values) = placed?;
         Ok(Self {
             starts,
@@ -186,38 +193,59 @@ struct Long<'a> {
 type Placed = (Vec<u32>, Vec<u32>, Vec<u32>);
 
 impl Long<'_> {
-    fn rank(&self, row: usize) -> u32 {
-        let code = self.values[row];
+    /// The rank of a value's code.
+    fn rank(&self, code: u32) -> u32 {
         self.ranks.map_or(code, |ranks| ranks[code as usize])
     }
 
-    /// Through a table with a cell for each item and annotator; a cell must hold every rank and 0, for no rating.
-    fn by_cell<Cell>(&self) -> Result<Placed, Undefined>
-    where
-        Cell: Copy + Default + PartialEq + TryFrom<u32> + Into<u32>,
-    {
-        let none = Cell::default();
-        let mut cells = vec![none; self.item_count * self.annotator_count];
-        for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
-            let cell = &mut cells[item as usize * self.annotator_count + annotator as usize];
-            if *cell != none {
-                return Err(self.repeated(row));
-            }
-            *cell = Cell::try_from(self.rank(row) + 1).unwrap_or_default();
+    /// Through a table with a cell for each item and annotator, for up to 254 values.
+    ///
+    /// Threads fill it side by side. Where two ratings meet in a cell one is lost, and there are fewer in the end.
+    fn by_cell(&self) -> Result<Placed, Undefined> {
+        let cells: Vec<AtomicU8> =
+            (0..self.item_count * self.annotator_count).map(|_| AtomicU8::new(NO_RATING)).collect();
+        let rows = self.items.par_iter().zip(self.annotators).zip(self.values);
+        rows.with_min_len(PART).for_each(|((&item, &annotator), &code)| {
+            let cell = item as usize * self.annotator_count + annotator as usize;
+            cells[cell].store(self.rank(code) as u8, Ordering::Relaxed);
+        });
+        let part = PART.div_ceil(self.annotator_count) * self.annotator_count;
+        let is_rating = |cell: &&AtomicU8| cell.load(Ordering::Relaxed) != NO_RATING;
+        let counts: Vec<usize> =
+            cells.par_chunks(part).map(|cells| cells.iter().filter(is_rating).count()).collect();
+        let count: usize = counts.iter().sum();
+        if count < self.items.len() {
+            return Err(self.first_repeated());
         }
-        let mut starts = Vec::with_capacity(self.item_count + 1);
-        let mut annotators = Vec::with_capacity(self.items.len());
-        let mut values = Vec::with_capacity(self.items.len());
-        starts.push(0);
-        for item in cells.chunks_exact(self.annotator_count) {
-            for (annotator, &cell) in item.iter().enumerate() {
-                if cell != none {
-                    annotators.push(annotator as u32);
-                    values.push(cell.into() - 1);
+        let mut starts = vec![0; self.item_count + 1];
+        let (mut annotators, mut values) = (vec![0; count], vec![0; count]);
+        let mut parts = Vec::with_capacity(counts.len());
+        let (mut of_items, mut who, mut what) =
+            (&mut starts[1..], annotators.as_mut_slice(), values.as_mut_slice());
+        let mut offset = 0;
+        for (cells, count) in cells.chunks(part).zip(counts) {
+            let ends;
+            (ends, of_items) = of_items.split_at_mut(cells.len() / self.annotator_count);
+            let (part_who, part_what);
+            (part_who, who) = who.split_at_mut(count);
+            (part_what, what) = what.split_at_mut(count);
+            parts.push((cells, offset, ends, part_who, part_what));
+            offset += count;
+        }
+        parts.into_par_iter().for_each(|(cells, offset, ends, who, what)| {
+            let mut done = 0;
+            for (item, end) in cells.chunks_exact(self.annotator_count).zip(ends) {
+                for (annotator, cell) in item.iter().enumerate() {
+                    let rank = cell.load(Ordering::Relaxed);
+                    if rank != NO_RATING {
+                        who[done] = annotator as u32;
+                        what[done] = u32::from(rank);
+                        done += 1;
+                    }
                 }
+                *end = (offset + done) as u32;
             }
-            starts.push(values.len() as u32);
-        }
+        });
         Ok((starts, annotators, values))
     }
 
@@ -233,7 +261,7 @@ impl Long<'_> {
         let mut pairs = vec![(0u32, 0u32); self.items.len()];
         for (row, (&item, &annotator)) in self.items.iter().zip(self.annotators).enumerate() {
             let place = &mut starts[item as usize + 1];
-            pairs[*place as usize] = (annotator, self.rank(row));
+            pairs[*place as usize] = (annotator, self.rank(self.values[row]));
             *place += 1;
         }
         starts.pop();

@@ -4,9 +4,10 @@
 use std::io::Write;
 
 use fullbench_analysis::ab::{
-    AbInput, AbMethod, AbOptions, AbPrior, AbReport, AbResult, SequentialKind, ab,
+    AbInput, AbMethod, AbOptions, AbPrior, AbReport, AbResult, SequentialKind, SequentialReport, ab,
 };
 use fullbench_analysis::{AnalysisError, Report};
+use fullbench_stats::experiment::{Decision, Spending};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
@@ -42,7 +43,7 @@ fn method(method: AbMethod) -> AbOptions {
 }
 
 fn sequential(kind: SequentialKind) -> AbOptions {
-    AbOptions { sequential: kind, ..method(AbMethod::Sequential) }
+    AbOptions { sequential: Some(kind), ..method(AbMethod::Sequential) }
 }
 
 /// Values without chance: a wave around a level.
@@ -99,6 +100,9 @@ fn yes_and_no_are_rates_and_everything_else_means() {
     let AbResult::Bayesian(bayesian) = &report.result else { panic!("{report:?}") };
     assert_eq!(bayesian.model, "beta_binomial");
     assert!((bayesian.test.probability_of_improvement - 0.975_067_836_812_098_6).abs() < 1e-9);
+    let options = AbOptions { prior: Some(AbPrior::Reference), ..method(AbMethod::Bayesian) };
+    let report = compared(&yes_no(120, 1000), &yes_no(150, 1000), &options).unwrap();
+    assert!(report.conclusion.firmer[0].contains("`--prior`"), "{:?}", report.conclusion);
     let report = compared(&column(&A), &column(&B), &method(AbMethod::Bayesian)).unwrap();
     let AbResult::Bayesian(bayesian) = &report.result else { panic!("{report:?}") };
     assert_eq!(bayesian.model, "normal_inverse_gamma");
@@ -113,8 +117,10 @@ fn a_prior_that_does_not_fit_the_values_is_named() {
     let tiny: Vec<f64> = A.iter().map(|value| value * 1e-6).collect();
     let other: Vec<f64> = B.iter().map(|value| value * 1e-6).collect();
     let report = compared(&column(&tiny), &column(&other), &method(AbMethod::Bayesian)).unwrap();
-    assert!(report.conclusion.firmer[0].contains("reference prior"), "{:?}", report.conclusion);
-    let options = AbOptions { prior: AbPrior::Reference, ..method(AbMethod::Bayesian) };
+    let said = &report.conclusion.meaning[0];
+    assert!(said.starts_with("Do not rely on these probabilities"), "{said}");
+    assert!(said.contains("`--prior reference`"), "{said}");
+    let options = AbOptions { prior: Some(AbPrior::Reference), ..method(AbMethod::Bayesian) };
     let probability = |control: &[f64], treatment: &[f64]| {
         let report = compared(&column(control), &column(treatment), &options).unwrap();
         let AbResult::Bayesian(bayesian) = &report.result else { panic!("{report:?}") };
@@ -122,7 +128,11 @@ fn a_prior_that_does_not_fit_the_values_is_named() {
     };
     assert!((probability(&tiny, &other) - probability(&A, &B)).abs() < 1e-9);
     let report = compared(&column(&tiny), &column(&other), &options).unwrap();
-    assert!(!report.conclusion.firmer[0].contains("prior"));
+    assert!(!report.conclusion.meaning[0].contains("prior"));
+    let far = |values: &[f64]| values.iter().map(|value| value + 1e12).collect::<Vec<_>>();
+    let report =
+        compared(&column(&far(&A)), &column(&far(&B)), &method(AbMethod::Bayesian)).unwrap();
+    assert!(report.conclusion.meaning[0].starts_with("Do not rely"), "{:?}", report.conclusion);
 }
 
 #[test]
@@ -198,7 +208,8 @@ fn every_sequential_test_finds_a_clear_difference_and_says_when() {
         SequentialKind::Pocock,
         SequentialKind::Spending,
     ] {
-        let options = AbOptions { planned_looks: Some(12), ..sequential(kind) };
+        let plans = !matches!(kind, SequentialKind::ConfidenceSequence | SequentialKind::Msprt);
+        let options = AbOptions { planned_looks: plans.then_some(12), ..sequential(kind) };
         let report =
             compared(&with_looks(11, 60, 0.0), &with_looks(11, 60, 0.3), &options).unwrap();
         let AbResult::Sequential(found) = &report.result else { panic!("{report:?}") };
@@ -236,7 +247,7 @@ fn equal_arms_go_on_until_the_plan_ends() {
 
 #[test]
 fn rows_in_order_are_looks_too() {
-    let options = AbOptions { looks: 5, ..sequential(SequentialKind::ConfidenceSequence) };
+    let options = AbOptions { looks: Some(5), ..sequential(SequentialKind::ConfidenceSequence) };
     let report = compared(&column(&wave(500, 0.0)), &column(&wave(450, 0.4)), &options).unwrap();
     let AbResult::Sequential(found) = &report.result else { panic!("{report:?}") };
     let counts: Vec<(u64, u64)> = found
@@ -291,4 +302,203 @@ fn what_cannot_be_meant_is_refused_with_a_hint() {
     let input = AbInput::Variants { file: three.path().to_owned(), control: "a".to_owned() };
     let error = ab(&input, &AbOptions::default()).unwrap_err();
     assert!(error.to_string().contains(":4: `variant`: there are 3 variants"), "{error}");
+}
+
+fn groups(report: &AbReport) -> &SequentialReport {
+    let AbResult::Sequential(found) = &report.result else { panic!("{report:?}") };
+    found
+}
+
+#[test]
+fn only_the_looks_that_planned_units_allow_are_shown() {
+    for kind in [SequentialKind::OBrienFleming, SequentialKind::Pocock, SequentialKind::Spending] {
+        let planned = |units: Option<u64>| AbOptions {
+            planned_looks: Some(5),
+            planned_units: units,
+            ..sequential(kind)
+        };
+        let seen = |control: usize, treatment: usize, units: Option<u64>| {
+            let (one, other) = (column(&wave(control, 0.0)), column(&wave(treatment, 0.3)));
+            compared(&one, &other, &planned(units)).unwrap()
+        };
+        let counts = |report: &AbReport| -> Vec<(u64, u64)> {
+            let looks = groups(report).planned.iter();
+            looks.map(|look| (look.look.control_count, look.look.treatment_count)).collect()
+        };
+        // 270 of 1000: one look, at 200; it is that of the first 200 alone, and stays so when more values come.
+        let report = seen(135, 135, Some(1000));
+        assert_eq!(counts(&report), [(100, 100)]);
+        let said = &report.conclusion.firmer[0];
+        assert!(
+            said.contains("Look 2 of 5 is due at 400 values; there are 270. 70 values"),
+            "{said}"
+        );
+        let rows = &report.grids()[1].rows;
+        assert_eq!(rows.len(), 5);
+        assert!(rows[1..].iter().all(|row| row.last().is_some_and(|last| last == "to come")));
+        assert_eq!(groups(&report).design, groups(&seen(300, 300, Some(1000))).design);
+        assert_eq!(
+            groups(&report).planned[0].look,
+            groups(&seen(300, 300, Some(1000))).planned[0].look
+        );
+        // Arms of other sizes take part in proportion; 1001 units are looked at when a fifth is there.
+        assert_eq!(counts(&seen(300, 150, Some(1001))), [(134, 67), (267, 134)]);
+        assert_eq!(counts(&seen(500, 500, Some(1000))).last(), Some(&(500, 500)));
+        // No look yet.
+        let report = seen(50, 50, Some(1000));
+        assert_eq!(counts(&report), []);
+        assert_eq!(groups(&report).decision, Decision::Continue);
+        assert_eq!(groups(&report).decided_at, None);
+        assert!(report.conclusion.firmer[0].contains("Look 1 of 5 is due at 200 values"));
+        assert_eq!(report.grids()[1].rows.len(), 5);
+        // Without planned units the data are complete, and that is said.
+        let report = seen(135, 135, None);
+        assert_eq!(counts(&report).len(), 5);
+        let said = &report.conclusion.firmer[0];
+        assert!(said.contains("taken as complete") && said.contains("`--planned-units`"), "{said}");
+    }
+}
+
+#[test]
+fn planned_units_leave_the_looks_of_a_file_as_they_are() {
+    let arm = with_looks(3, 60, 0.0);
+    let options = |units: u64| AbOptions {
+        planned_looks: Some(5),
+        planned_units: Some(units),
+        ..sequential(SequentialKind::Pocock)
+    };
+    let report = compared(&arm, &arm, &options(600)).unwrap();
+    assert_eq!(groups(&report).planned.len(), 3);
+    assert!(!report.conclusion.firmer.iter().any(|said| said.contains("equal steps")));
+    let report = compared(&arm, &arm, &options(6000)).unwrap();
+    assert!(
+        report.conclusion.firmer[0].contains("`--sequential spending`"),
+        "{:?}",
+        report.conclusion
+    );
+    let error = compared(&arm, &arm, &options(300)).unwrap_err();
+    assert!(error.to_string().contains("300 units are planned, and look `3` has 360"), "{error}");
+}
+
+#[test]
+fn the_bound_in_the_table_is_the_one_that_decides() {
+    let options = AbOptions { planned_looks: Some(1), ..sequential(SequentialKind::Pocock) };
+    let report = compared("value\n0\n1\n2\n", "value\n2.2\n3.4\n4.0\n", &options).unwrap();
+    let row = &report.grids()[1].rows[0];
+    let (statistic, bound): (f64, f64) = (row[5].parse().unwrap(), row[6].parse().unwrap());
+    assert!(bound > 2.7, "{row:?}");
+    assert_eq!(statistic > bound, row[7] == "treatment better", "{row:?}");
+}
+
+#[test]
+fn looks_are_never_more_than_values() {
+    let options = AbOptions { looks: Some(50), ..sequential(SequentialKind::ConfidenceSequence) };
+    let report = compared(&column(&A), &column(&B[..7]), &options).unwrap();
+    let looks = &groups(&report).looks;
+    assert_eq!(looks.len(), 7);
+    assert!(looks.iter().all(|each| each.look.control_count > 0 && each.look.treatment_count > 0));
+}
+
+#[test]
+fn options_that_would_not_be_used_are_refused_by_name() {
+    let (one, other) = (column(&A), column(&B));
+    let days = with_looks(4, 10, 0.0);
+    let plain = AbOptions::default;
+    let anytime = || sequential(SequentialKind::ConfidenceSequence);
+    for (rows, options, flags) in [
+        (
+            &one,
+            AbOptions { prior: Some(AbPrior::Weak), ..plain() },
+            ["--prior", "--method bayesian"],
+        ),
+        (&one, AbOptions { looks: Some(3), ..plain() }, ["--looks", "--method sequential"]),
+        (
+            &one,
+            AbOptions { sequential: Some(SequentialKind::Pocock), ..plain() },
+            ["--sequential", "--method sequential"],
+        ),
+        (
+            &one,
+            AbOptions { planned_units: Some(9), ..method(AbMethod::Bayesian) },
+            ["--planned-units", "--method sequential"],
+        ),
+        (&one, AbOptions { tau: Some(0.1), ..anytime() }, ["--tau", "--sequential msprt"]),
+        (
+            &one,
+            AbOptions { planned_looks: Some(3), ..anytime() },
+            ["--planned-looks", "--sequential pocock"],
+        ),
+        (
+            &one,
+            AbOptions { spending: Some(Spending::Pocock), ..anytime() },
+            ["--spending", "--sequential spending"],
+        ),
+        (
+            &one,
+            AbOptions {
+                looks: Some(3),
+                planned_looks: Some(3),
+                ..sequential(SequentialKind::Pocock)
+            },
+            ["--looks", "--sequential pocock"],
+        ),
+        (&days, AbOptions { looks: Some(3), ..anytime() }, ["--looks", "column `look` or `day`"]),
+        (&one, AbOptions { looks: Some(100_000_000), ..anytime() }, ["--looks", "100000000"]),
+        (&one, AbOptions { looks: Some(0), ..anytime() }, ["--looks", "is 0"]),
+        (
+            &one,
+            AbOptions { planned_looks: Some(13), ..sequential(SequentialKind::Pocock) },
+            ["13 looks are planned", "12 values"],
+        ),
+        (
+            &one,
+            AbOptions {
+                planned_looks: Some(300),
+                planned_units: Some(200),
+                ..sequential(SequentialKind::Pocock)
+            },
+            ["300 looks", "200 units"],
+        ),
+        (
+            &one,
+            AbOptions {
+                planned_looks: Some(2),
+                planned_units: Some(20),
+                ..sequential(SequentialKind::Pocock)
+            },
+            ["20 units are planned", "have 24"],
+        ),
+    ] {
+        let second = if rows == &days { &days } else { &other };
+        let error = compared(rows, second, &options).unwrap_err();
+        let text = error.to_string();
+        assert!(flags.iter().all(|flag| text.contains(flag)), "{text}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("--")), "{text}");
+    }
+    let options = AbOptions { planned_units: Some(500), ..sequential(SequentialKind::Spending) };
+    let error = compared(&one, &other, &options).unwrap_err();
+    assert!(error.hint().is_some_and(|hint| hint.starts_with("add `--planned-looks`")), "{error}");
+}
+
+#[test]
+fn equal_arms_without_variation_are_called_equal() {
+    let report = compared("value\n2\n2\n2\n", "value\n2\n2\n", &AbOptions::default()).unwrap();
+    let said = &report.conclusion.meaning[0];
+    assert!(said.starts_with("The means of the arms are equal, 2.0000;"), "{said}");
+}
+
+#[test]
+fn values_far_from_zero_keep_their_difference() {
+    // Quarters are exact at this size.
+    let quarters = |count: usize, step: usize| -> Vec<f64> {
+        (0..count).map(|index| (index * step % 101) as f64 / 4.0).collect()
+    };
+    let (one, other) = (quarters(700, 37), quarters(450, 53));
+    let far = |values: &[f64]| column(&values.iter().map(|value| value + 1e12).collect::<Vec<_>>());
+    for options in [AbOptions::default(), sequential(SequentialKind::ConfidenceSequence)] {
+        let near = compared(&column(&one), &column(&other), &options).unwrap();
+        let away = compared(&far(&one), &far(&other), &options).unwrap();
+        assert!((near.difference - away.difference).abs() < 1e-12);
+        assert_eq!(near.grids()[1], away.grids()[1]);
+    }
 }

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use fullbench_stats::experiment::{
-    Arms, BetaPrior, ConfidenceSequence, MixtureTest, NormalInverseGamma, Posterior, Spending,
-    WithCovariate, alpha_spending, bayesian_means, bayesian_rates, compare_posteriors,
-    confidence_sequence, cuped, frequentist_test, mixture_test, o_brien_fleming, pocock,
-    probability_best, sample_ratio, value_remaining,
+    Arms, BetaPrior, ConfidenceSequence, Decision, MixtureTest, NormalInverseGamma, Posterior,
+    Spending, WithCovariate, alpha_spending, bayesian_means, bayesian_rates, compare_posteriors,
+    confidence_sequence, cuped, frequentist_test, group_sequential, mixture_test, o_brien_fleming,
+    pocock, probability_best, sample_ratio, value_remaining,
 };
 use serde_json::Value;
 
@@ -341,4 +341,44 @@ fn spending_equals_the_published_tables() {
             assert!((bound - expected).abs() < 2e-4, "{bound} is not {expected}");
         }
     }
+}
+
+#[test]
+fn values_far_from_zero_keep_the_digits_of_their_difference() {
+    // Quarters are exact at this size, so that the shifted samples are the same data.
+    let control: Vec<f64> = (0..1000).map(|i| f64::from(i * 37 % 101) / 4.0).collect();
+    let treatment: Vec<f64> = (0..700).map(|i| f64::from(i * 53 % 103) / 4.0).collect();
+    let far = |values: &[f64]| values.iter().map(|value| value + 1e12).collect::<Vec<_>>();
+    let near = frequentist_test(&control, &treatment, 0.05).unwrap();
+    let shifted = frequentist_test(&far(&control), &far(&treatment), 0.05).unwrap();
+    for (one, other) in [
+        (near.comparison.difference, shifted.comparison.difference),
+        (near.comparison.standard_error, shifted.comparison.standard_error),
+        (near.comparison.p_value, shifted.comparison.p_value),
+        (near.effect_size.value, shifted.effect_size.value),
+    ] {
+        assert!((one - other).abs() < 1e-12, "{one} {other}");
+    }
+}
+
+#[test]
+fn the_bound_of_a_look_is_on_the_scale_of_its_statistic() {
+    let design = pocock(2, 0.05).unwrap();
+    let control = [0.0, 1.0, 2.0, 3.0, 1.5, 0.5];
+    let steps: Vec<Vec<f64>> = (0..40)
+        .map(|step| control.iter().map(|value| value + f64::from(step) * 0.1).collect())
+        .collect();
+    let mut between = 0;
+    for treatment in &steps {
+        let looks = [(&control[..3], &treatment[..3]), (&control[..], &treatment[..])];
+        let mut decided = false;
+        for look in group_sequential(&design, &looks).unwrap() {
+            let (statistic, bound) = (look.statistic.unwrap(), look.critical_statistic.unwrap());
+            assert!(bound > look.critical);
+            decided |= statistic.abs() > bound;
+            between += usize::from(!decided && statistic.abs() > look.critical);
+            assert_eq!(decided, look.decision == Decision::TreatmentBetter, "{look:?}");
+        }
+    }
+    assert!(between > 0);
 }

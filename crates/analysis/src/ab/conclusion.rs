@@ -5,7 +5,8 @@ use fullbench_stats::experiment::{Decision, FrequentistTest};
 
 use super::data::Data;
 use super::grids::{confidence, interval, probability, small};
-use super::sequential::{NEEDED, SequentialReport};
+use super::plan::taken_for_granted;
+use super::sequential::{NEEDED, SequentialReport, TAU};
 use super::{AbMethod, AbOptions, AbPrior, AbReport, AbResult, BayesianReport, SequentialKind};
 use crate::{Conclusion, number, p_value, share};
 
@@ -18,22 +19,34 @@ pub(super) fn conclusion(report: &AbReport, data: &Data, options: &AbOptions) ->
     let mut conclusion = match &report.result {
         AbResult::Frequentist(test) => by_welch(report, test),
         AbResult::Bayesian(bayesian) => by_bayes(report, bayesian, options),
-        AbResult::Sequential(sequential) => by_looks(report, sequential, options),
+        AbResult::Sequential(sequential) => by_looks(report, sequential, data, options),
         AbResult::Undefined(reason) => Conclusion {
-            meaning: vec![format!(
-                "The means differ by {}, but that cannot be tested: {reason}.",
-                number(report.difference)
-            )],
+            meaning: vec![if report.difference == 0.0 {
+                format!(
+                    "The means of the arms are equal, {}; whether that is chance cannot be tested: {reason}.",
+                    number(report.control.mean)
+                )
+            } else {
+                format!(
+                    "The means differ by {}, but that cannot be tested: {reason}.",
+                    small(report.difference)
+                )
+            }],
             firmer: vec!["Collect values that vary, at least two in each arm.".to_owned()],
         },
     };
     if report.sample_ratio.mismatch {
         conclusion.firmer.insert(0, format!(
-            "Sample-ratio mismatch: {} of the units are in the treatment where {} were expected (p {}). Find out why before you trust any difference; if other shares were planned, give the expected share.",
+            "Sample-ratio mismatch: {} of the units are in the treatment where {} were expected (p {}). Find out why before you trust any difference; if other shares were planned, give them as `--expected-share`.",
             share(report.sample_ratio.share),
             share(report.sample_ratio.expected_share),
             p_value(report.sample_ratio.p_value),
         ));
+    }
+    if let AbResult::Sequential(sequential) = &report.result
+        && let Some(taken) = taken_for_granted(report, sequential, data, options)
+    {
+        conclusion.firmer.insert(0, taken);
     }
     if let Some(cuped) = &report.cuped {
         conclusion.meaning.push(format!(
@@ -53,7 +66,7 @@ pub(super) fn conclusion(report: &AbReport, data: &Data, options: &AbOptions) ->
     }
     if report.method != AbMethod::Sequential && data.looks.is_some() {
         conclusion.firmer.push(
-            "The file has several looks. This test holds for one look only: with looks along the way, use the sequential method.".to_owned(),
+            "The file has several looks. This test holds for one look only: with looks along the way, use `--method sequential`.".to_owned(),
         );
     }
     conclusion
@@ -93,7 +106,7 @@ fn by_welch(report: &AbReport, test: &FrequentistTest) -> Conclusion {
         }
     }
     firmer.push(
-        "The p-value holds if the size was fixed before the start and this is the only look; to look along the way, use the sequential method.".to_owned(),
+        "The p-value holds if the size was fixed before the start and this is the only look; to look along the way, use `--method sequential`.".to_owned(),
     );
     Conclusion { meaning, firmer }
 }
@@ -124,7 +137,7 @@ fn rounded(count: f64) -> u64 {
 
 fn by_bayes(report: &AbReport, bayesian: &BayesianReport, options: &AbOptions) -> Conclusion {
     let test = &bayesian.test;
-    let meaning = vec![
+    let mut meaning = vec![
         format!(
             "{}: the treatment is better with probability {}; the difference lies within {} with probability {}.",
             test.recommendation,
@@ -140,15 +153,20 @@ fn by_bayes(report: &AbReport, bayesian: &BayesianReport, options: &AbOptions) -
     ];
     let mut firmer = Vec::new();
     if let Some(prior_share) = bayesian.prior_share_of_spread.filter(|share| *share > PRIOR_SHARE) {
-        let advice = if options.prior == AbPrior::Reference {
+        let advice = if options.prior == Some(AbPrior::Reference) {
             String::new()
         } else {
-            " Its units do not fit these values: use the reference prior.".to_owned()
+            " Its units do not fit these values: use `--prior reference`.".to_owned()
         };
-        firmer.push(format!(
-            "{} of the spread of an arm comes from the prior and not from the values.{advice}",
+        meaning.insert(0, format!(
+            "Do not rely on these probabilities: {} of the spread of an arm comes from the prior and not from the values.{advice}",
             share(prior_share),
         ));
+    }
+    if options.prior.is_some() && bayesian.prior_share_of_spread.is_none() {
+        firmer.push(
+            "The values are yes and no, so that `--prior`, which is about means, was not used: every rate was equally likely at first.".to_owned(),
+        );
     }
     if !test.significant {
         firmer.push("More values narrow the interval: four times as many halve it.".to_owned());
@@ -161,7 +179,12 @@ fn by_bayes(report: &AbReport, bayesian: &BayesianReport, options: &AbOptions) -
     Conclusion { meaning, firmer }
 }
 
-fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOptions) -> Conclusion {
+fn by_looks(
+    report: &AbReport,
+    sequential: &SequentialReport,
+    data: &Data,
+    options: &AbOptions,
+) -> Conclusion {
     let (last, count) = match (sequential.looks.last(), sequential.planned.last()) {
         (Some(last), _) => (last.look.interval, sequential.looks.len()),
         (None, Some(last)) => (last.look.interval, sequential.planned.len()),
@@ -179,16 +202,16 @@ fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOption
                 sequential.recommendation
             ),
             format!(
-                "Looking {count} times does not weaken this: over all looks together the chance of such a decision without a difference stays at about {} or below.",
+                "Looking more than once does not weaken this: over all looks together the chance of such a decision without a difference stays at about {} or below.",
                 share(report.alpha),
             ),
         ],
         Decision::Continue => vec![
-            format!("{} (after {count} looks {now}).", sequential.recommendation),
+            format!("{} (after {} {now}).", sequential.recommendation, times(count)),
             "This is not evidence that the arms are equal.".to_owned(),
         ],
         Decision::NoDifferenceShown => vec![
-            format!("{} at the last of {count} looks ({now}).", sequential.recommendation),
+            format!("{} at the last of {} ({now}).", sequential.recommendation, times(count)),
             "This is not evidence that the arms are equal; the experiment is over by its plan, and looking on would spend more than alpha.".to_owned(),
         ],
     };
@@ -196,21 +219,21 @@ fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOption
         SequentialKind::ConfidenceSequence => {
             let tuned = sequential.confidence_sequence.map_or(0, |tuned| tuned.tuned_for);
             firmer.push(format!(
-                "The sequence is narrowest around {tuned} values in all and valid at any number from {NEEDED} in each arm; if you plan for another number, give the planned units before the first look."
+                "The sequence is narrowest around {tuned} values in all and valid at any number from {NEEDED} in each arm; if you plan for another number, give it as `--planned-units` before the first look."
             ));
         }
         SequentialKind::Msprt => firmer.push(format!(
-            "The test is quickest for differences of about {} standard deviations; tau must be chosen before the first look.",
-            number(options.tau)
+            "The test is quickest for differences of about {} standard deviations; `--tau` must be chosen before the first look.",
+            number(options.tau.unwrap_or(TAU))
         )),
         SequentialKind::OBrienFleming | SequentialKind::Pocock => {
-            if uneven(sequential) {
+            if data.looks.is_some() && uneven(sequential, options.planned_units) {
                 firmer.push(
-                    "The looks are not at equal steps of the data, which these bounds assume: use alpha spending with the planned units.".to_owned(),
+                    "The looks are not at equal steps of the data, which these bounds assume: use `--sequential spending` with `--planned-units`.".to_owned(),
                 );
             }
             firmer.push(
-                "The number of looks must have been planned before the first.".to_owned(),
+                "The number of looks, `--planned-looks`, must have been planned before the first.".to_owned(),
             );
         }
         SequentialKind::Spending => firmer.push(
@@ -233,14 +256,21 @@ fn by_looks(report: &AbReport, sequential: &SequentialReport, options: &AbOption
     Conclusion { meaning, firmer }
 }
 
-/// Steps between looks that differ by more than a quarter.
-fn uneven(sequential: &SequentialReport) -> bool {
+fn times(looks: usize) -> String {
+    if looks == 1 { "1 look".to_owned() } else { format!("{looks} looks") }
+}
+
+/// Looks that are off their equal steps by more than a quarter: of the planned units where they are known, or else of each other.
+fn uneven(sequential: &SequentialReport, units: Option<u64>) -> bool {
     let mut before = 0;
     let mut steps = Vec::new();
     for look in &sequential.planned {
         let count = look.look.control_count + look.look.treatment_count;
         steps.push((count - before) as f64);
         before = count;
+    }
+    if let (Some(units), Some(design)) = (units, &sequential.design) {
+        steps.push(units as f64 / design.critical.len() as f64);
     }
     let (least, most) = steps
         .iter()

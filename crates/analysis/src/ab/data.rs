@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fullbench_stats::Moments;
 use fullbench_stats::experiment::{WithCovariate, cuped_values};
 
-use super::{AbInput, AbOptions, CupedSummary};
+use super::{AbInput, AbOptions, CupedSummary, difference};
 use crate::AnalysisError;
 use crate::columns::renamed;
 use crate::table::{Table, Wanted};
@@ -68,11 +67,10 @@ impl Data {
         let control = WithCovariate { values: &self.control.values, covariates: first };
         let treatment = WithCovariate { values: &self.treatment.values, covariates: second };
         let adjusted = cuped_values(control, treatment).ok()?;
-        let mean = |values: &[f64]| values.iter().copied().collect::<Moments>().mean().ok();
         let summary = CupedSummary {
             theta: adjusted.theta,
             variance_reduction: adjusted.variance_reduction,
-            adjusted_difference: mean(&adjusted.treatment)? - mean(&adjusted.control)?,
+            adjusted_difference: difference(&adjusted.control, &adjusted.treatment)?,
         };
         Some(Adjusted { summary, control: adjusted.control, treatment: adjusted.treatment })
     }

@@ -27,7 +27,7 @@ pub(super) fn grids(report: &AbReport) -> Vec<Grid> {
         }
         AbResult::Bayesian(bayesian) => grids.push(by_bayes(report.alpha, bayesian)),
         AbResult::Sequential(sequential) => {
-            grids.push(if sequential.planned.is_empty() {
+            grids.push(if sequential.design.is_none() {
                 at_any_time(report.alpha, sequential)
             } else {
                 planned(report.alpha, sequential)
@@ -105,7 +105,7 @@ fn planned(alpha: f64, sequential: &SequentialReport) -> Grid {
             look.difference.map_or("–".to_owned(), number),
             look.interval.as_ref().map_or("–".to_owned(), interval),
             look.statistic.map_or("–".to_owned(), number),
-            number(look.critical),
+            look.critical_statistic.map_or("–".to_owned(), number),
             decision(look.decision).to_owned(),
         ]
     };
@@ -114,7 +114,8 @@ fn planned(alpha: f64, sequential: &SequentialReport) -> Grid {
     for (index, critical) in to_come.enumerate().skip(rows.len()) {
         let mut open = vec![format!("{} of the plan", index + 1)];
         open.extend(["–"; 5].map(str::to_owned));
-        open.extend([number(*critical), "to come".to_owned()]);
+        // The bound of t depends on the values to come; with many it is this one.
+        open.extend([format!("{} or more", number(*critical)), "to come".to_owned()]);
         rows.push(open);
     }
     let header = vec![

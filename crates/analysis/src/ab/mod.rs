@@ -2,7 +2,9 @@
 
 mod conclusion;
 mod data;
+mod given;
 mod grids;
+mod plan;
 mod report;
 mod sequential;
 
@@ -94,20 +96,22 @@ pub struct AbOptions {
     pub alpha: f64,
     /// The share of all units that should be in the treatment.
     pub expected_share: f64,
-    /// What is believed of means before the data.
-    pub prior: AbPrior,
-    /// Which sequential test.
-    pub sequential: SequentialKind,
-    /// How alpha is spent.
-    pub spending: Spending,
+    /// What is believed of means before the data, for the Bayesian method: weak unless it is given.
+    pub prior: Option<AbPrior>,
+    /// Which sequential test: a confidence sequence unless it is given.
+    pub sequential: Option<SequentialKind>,
+    /// How alpha is spent: like O'Brien and Fleming unless it is given.
+    pub spending: Option<Spending>,
     /// How many looks are planned.
     pub planned_looks: Option<usize>,
-    /// How many units are planned, both arms together.
+    /// How many units are planned, both arms together. Where the file does not say when values came, the planned looks are at equal
+    /// steps of these.
     pub planned_units: Option<u64>,
-    /// How many looks are shown where the file names none: at equal steps of its rows.
-    pub looks: usize,
-    /// Size of the differences the mixture test is tuned for, in standard deviations.
-    pub tau: f64,
+    /// How many looks are shown of a test that is valid at any time, where the file names none: at equal steps of its rows, 10
+    /// unless it is given.
+    pub looks: Option<usize>,
+    /// Size of the differences the mixture test is tuned for, in standard deviations: 0.2 unless it is given.
+    pub tau: Option<f64>,
     /// Names of columns by role: `value`, `covariate`, `look`, `day`, `variant`.
     pub columns: Vec<(String, String)>,
 }
@@ -118,13 +122,13 @@ impl Default for AbOptions {
             method: AbMethod::default(),
             alpha: 0.05,
             expected_share: 0.5,
-            prior: AbPrior::default(),
-            sequential: SequentialKind::default(),
-            spending: Spending::OBrienFleming,
+            prior: None,
+            sequential: None,
+            spending: None,
             planned_looks: None,
             planned_units: None,
-            looks: 10,
-            tau: 0.2,
+            looks: None,
+            tau: None,
             columns: Vec::new(),
         }
     }
@@ -133,7 +137,7 @@ impl Default for AbOptions {
 /// Compares a treatment with a control. Files have a column `value`; with a column `covariate` in both, known before the experiment,
 /// CUPED takes out the noise it explains; a column `look` or `day` says when a value came.
 pub fn ab(input: &AbInput, options: &AbOptions) -> Result<AbReport, AnalysisError> {
-    check(options)?;
+    given::check(options)?;
     let data = Data::read(input, options)?;
     let summary = |values: &[f64]| -> Result<ArmSummary, AnalysisError> {
         let moments: Moments = values.iter().copied().collect();
@@ -181,7 +185,8 @@ pub fn ab(input: &AbInput, options: &AbOptions) -> Result<AbReport, AnalysisErro
     let mut report = AbReport {
         method: options.method,
         alpha: options.alpha,
-        difference: treatment.mean - control.mean,
+        difference: difference(&data.control.values, &data.treatment.values)
+            .unwrap_or(treatment.mean - control.mean),
         control,
         treatment,
         sample_ratio,
@@ -193,12 +198,20 @@ pub fn ab(input: &AbInput, options: &AbOptions) -> Result<AbReport, AnalysisErro
     Ok(report)
 }
 
+/// Mean of the treatment − mean of the control. Counted from a value of theirs, so that values far from 0 keep the digits in which they differ.
+fn difference(control: &[f64], treatment: &[f64]) -> Option<f64> {
+    let origin = control.first()?;
+    let mean =
+        |values: &[f64]| values.iter().map(|value| value - origin).collect::<Moments>().mean().ok();
+    Some(mean(treatment)? - mean(control)?).filter(|difference| difference.is_finite())
+}
+
 fn bayesian(
     control: &[f64],
     treatment: &[f64],
     options: &AbOptions,
 ) -> Result<BayesianReport, Undefined> {
-    let prior = match options.prior {
+    let prior = match options.prior.unwrap_or_default() {
         AbPrior::Weak => NormalInverseGamma::weak(),
         AbPrior::Thousandth => NormalInverseGamma::thousandth(),
         AbPrior::Reference => NormalInverseGamma::reference(),
@@ -219,7 +232,7 @@ fn bayesian(
 fn ratio(control: u64, treatment: u64, expected_share: f64) -> Result<SampleRatio, AnalysisError> {
     let check = sample_ratio(&[treatment, control], &[expected_share, 1.0 - expected_share])
         .map_err(|reason| {
-            AnalysisError::undefined("the sample ratio", reason, "check the expected share")
+            AnalysisError::undefined("the sample ratio", reason, "check `--expected-share`")
         })?;
     Ok(SampleRatio {
         expected_share,
@@ -227,28 +240,4 @@ fn ratio(control: u64, treatment: u64, expected_share: f64) -> Result<SampleRati
         p_value: check.p_value,
         mismatch: check.p_value < 0.001,
     })
-}
-
-fn check(options: &AbOptions) -> Result<(), AnalysisError> {
-    for (name, value) in [("alpha", options.alpha), ("expected share", options.expected_share)] {
-        if !(value > 0.0 && value < 1.0) {
-            return Err(AnalysisError::question(
-                format!("the {name} is {value}, and must be between 0 and 1"),
-                format!("leave it out for {}", if name == "alpha" { "0.05" } else { "0.5" }),
-            ));
-        }
-    }
-    if !(options.tau > 0.0 && options.tau.is_finite()) {
-        return Err(AnalysisError::question(
-            format!("tau is {}, and must be positive", options.tau),
-            "it is the size of difference to be found, in standard deviations: 0.2 is small",
-        ));
-    }
-    if options.looks == 0 {
-        return Err(AnalysisError::question(
-            "no look is to be shown",
-            "give a number of looks of 1 or more",
-        ));
-    }
-    Ok(())
 }

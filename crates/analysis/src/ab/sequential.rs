@@ -3,19 +3,24 @@
 use fullbench_stats::Moments;
 use fullbench_stats::Undefined;
 use fullbench_stats::experiment::{
-    Arms, ConfidenceSequence, Decision, GroupDesign, GroupLook, Look, MixtureTest, alpha_spending,
-    confidence_sequence, group_sequential, mixture_test, o_brien_fleming, pocock,
+    Arms, ConfidenceSequence, Decision, GroupDesign, GroupLook, Look, MixtureTest, Spending,
+    alpha_spending, confidence_sequence, group_sequential, mixture_test, o_brien_fleming, pocock,
 };
 use serde::Serialize;
 
 use super::data::{Data, LookEnd};
-use super::{AbOptions, SequentialKind};
+use super::plan::{equal_steps, fractions, planned_count, reached, unless_beyond};
+use super::{AbOptions, SequentialKind, given};
 use crate::AnalysisError;
 
 /// Units a confidence sequence is tuned for unless a number is planned. It must not follow the data, so it is a fixed number.
 pub(super) const TUNED_FOR: u64 = 1000;
 /// Values an arm needs before a test that is valid at any time says something: these tests are asymptotic.
 pub(super) const NEEDED: u64 = 30;
+/// Size of the differences the mixture test is tuned for unless one is given, in standard deviations: small after Cohen (1988).
+pub(super) const TAU: f64 = 0.2;
+/// Looks that are shown unless a number is given.
+const SHOWN: usize = 10;
 
 /// A sequential comparison.
 #[derive(Debug, Clone, Serialize)]
@@ -82,28 +87,33 @@ pub(super) fn looks(
     treatment: &[f64],
     options: &AbOptions,
 ) -> Result<Result<SequentialReport, Undefined>, AnalysisError> {
-    match options.sequential {
-        SequentialKind::ConfidenceSequence | SequentialKind::Msprt => {
-            let steps = options.looks;
-            let ends = data.looks.clone().unwrap_or_else(|| equal_steps(control, treatment, steps));
-            Ok(at_any_time(&ends, control, treatment, options))
-        }
-        _ => planned(data, control, treatment, options),
+    given::check_looks(data, options)?;
+    let kind = options.sequential.unwrap_or_default();
+    if kind.is_planned() {
+        return planned(kind, data, control, treatment, options);
     }
+    // A look without a value in both arms shows nothing.
+    let most = control.len().min(treatment.len()).max(1);
+    let count = options.looks.unwrap_or(SHOWN).min(most);
+    let ends = data.looks.clone().unwrap_or_else(|| equal_steps(control, treatment, count));
+    Ok(at_any_time(kind, &ends, control, treatment, options))
 }
 
 fn at_any_time(
+    kind: SequentialKind,
     ends: &[LookEnd],
     control: &[f64],
     treatment: &[f64],
     options: &AbOptions,
 ) -> Result<SequentialReport, Undefined> {
+    let origin = origin(control, treatment);
     let mut arms = Arms::default();
     let (mut first, mut second) = (0, 0);
     let mut cumulative = Vec::with_capacity(ends.len());
     for end in ends {
         let add = |moments: &mut Moments, values: &[f64], from: usize, to: usize| {
-            values.get(from..to).unwrap_or_default().iter().for_each(|value| moments.add(*value));
+            let values = values.get(from..to).unwrap_or_default();
+            values.iter().for_each(|value| moments.add(value - origin));
         };
         add(&mut arms.control, control, first, end.control);
         add(&mut arms.treatment, treatment, second, end.treatment);
@@ -111,8 +121,8 @@ fn at_any_time(
         cumulative.push(arms);
     }
     let (mut tuned, mut mixture) = (None, None);
-    let looks = if options.sequential == SequentialKind::Msprt {
-        let test = MixtureTest::with_tau(options.alpha, options.tau)?;
+    let looks = if kind == SequentialKind::Msprt {
+        let test = MixtureTest::with_tau(options.alpha, options.tau.unwrap_or(TAU))?;
         mixture = Some(test);
         mixture_test(&cumulative, &test, NEEDED)
     } else {
@@ -123,45 +133,66 @@ fn at_any_time(
     };
     let decisions: Vec<Decision> = looks.iter().map(|look| look.decision).collect();
     let label = |(end, look): (&LookEnd, Look)| LabelledLook { label: end.label.clone(), look };
-    let mut report = report(options.sequential, ends, &decisions);
+    let mut report = report(kind, ends, &decisions);
     report.looks = ends.iter().zip(looks).map(label).collect();
     report.confidence_sequence = tuned;
     report.mixture = mixture;
     Ok(report)
 }
 
+/// What is taken away from all values: the first of the control, so that values far from 0 keep the digits in which they differ. Where
+/// the values vary by no more than rounding nothing is taken away, and the test sees how small that is beside them.
+fn origin(control: &[f64], treatment: &[f64]) -> f64 {
+    let Some(&origin) = control.first() else { return 0.0 };
+    let varies = |values: &[f64]| {
+        let moments: Moments = values.iter().map(|value| value - origin).collect();
+        moments.variance().is_ok_and(|variance| variance.sqrt() > 1e-12 * origin.abs())
+    };
+    if varies(control) || varies(treatment) { origin } else { 0.0 }
+}
+
 fn planned(
+    kind: SequentialKind,
     data: &Data,
     control: &[f64],
     treatment: &[f64],
     options: &AbOptions,
 ) -> Result<Result<SequentialReport, Undefined>, AnalysisError> {
-    let spending = options.sequential == SequentialKind::Spending;
-    let by_units = options.planned_units.filter(|_| spending);
-    let Some(count) = options.planned_looks.or(by_units.and(data.looks.as_ref().map(Vec::len)))
-    else {
-        return Err(AnalysisError::question(
-            "this test needs to know how many looks are planned",
-            "give the number of planned looks, or, for alpha spending, the planned number of units; a confidence sequence needs no plan",
-        ));
+    let count = planned_count(kind, data, options)?;
+    let ends = match (&data.looks, options.planned_units) {
+        (Some(ends), _) => ends.clone(),
+        (None, Some(units)) => reached(control.len(), treatment.len(), count, units)?,
+        (None, None) => {
+            let least = control.len().min(treatment.len());
+            if count > least {
+                return Err(AnalysisError::question(
+                    format!("{count} looks are planned, and the smaller arm has {least} values"),
+                    "without a column `look` or `day` and without `--planned-units` all looks are taken to have been: give `--planned-units`",
+                ));
+            }
+            equal_steps(control, treatment, count)
+        }
     };
-    let ends = data.looks.clone().unwrap_or_else(|| equal_steps(control, treatment, count));
     if ends.len() > count {
         return Err(AnalysisError::question(
             format!("{count} looks are planned, and the data have {}", ends.len()),
-            "a plan cannot be stretched afterwards: use a confidence sequence",
+            "a plan cannot be stretched afterwards: use `--sequential confidence-sequence`, which needs none",
         ));
     }
-    let design = match options.sequential {
+    if let Some(units) = options.planned_units {
+        unless_beyond(&ends, units)?;
+    }
+    let design = match kind {
         SequentialKind::OBrienFleming => o_brien_fleming(count, options.alpha),
         SequentialKind::Pocock => pocock(count, options.alpha),
         _ => {
-            let fractions = fractions(&ends, count, by_units)?;
-            alpha_spending(options.spending, &fractions, options.alpha)
+            let fractions = fractions(data, &ends, count, options.planned_units);
+            let spending = options.spending.unwrap_or(Spending::OBrienFleming);
+            alpha_spending(spending, &fractions, options.alpha)
         }
     };
     let design = design.map_err(|reason| {
-        AnalysisError::undefined("the plan of looks", reason, "check the number of planned looks")
+        AnalysisError::undefined("the plan of looks", reason, "check `--planned-looks`")
     })?;
     let slices: Vec<(&[f64], &[f64])> = ends
         .iter()
@@ -177,45 +208,10 @@ fn planned(
     let decisions: Vec<Decision> = looks.iter().map(|look| look.decision).collect();
     let label =
         |(end, look): (&LookEnd, GroupLook)| LabelledGroupLook { label: end.label.clone(), look };
-    let mut report = report(options.sequential, &ends, &decisions);
+    let mut report = report(kind, &ends, &decisions);
     report.planned = ends.iter().zip(looks).map(label).collect();
     report.design = Some(design);
     Ok(Ok(report))
-}
-
-/// The share of the planned information at each look: by units where their number is planned, or else in equal steps. Where looks
-/// are still to come, they follow in equal steps.
-fn fractions(
-    ends: &[LookEnd],
-    count: usize,
-    units: Option<u64>,
-) -> Result<Vec<f64>, AnalysisError> {
-    let Some(units) = units else {
-        return Ok((1..=count).map(|look| look as f64 / count as f64).collect());
-    };
-    let mut fractions = Vec::with_capacity(count);
-    for end in ends {
-        let fraction = (end.control + end.treatment) as f64 / units as f64;
-        if fraction > 1.0 {
-            return Err(AnalysisError::question(
-                format!(
-                    "{units} units are planned, and look `{}` has {}",
-                    end.label,
-                    end.control + end.treatment
-                ),
-                "all of alpha is spent at the planned number: end the data there",
-            ));
-        }
-        fractions.push(fraction);
-    }
-    let (last, open) = (fractions.last().copied().unwrap_or_default(), count - ends.len());
-    if last < 1.0 {
-        let open = open.max(1);
-        let step = (1.0 - last) / open as f64;
-        fractions.extend((1..open).map(|look| last + step * look as f64));
-        fractions.push(1.0);
-    }
-    Ok(fractions)
 }
 
 fn report(kind: SequentialKind, ends: &[LookEnd], decisions: &[Decision]) -> SequentialReport {
@@ -237,16 +233,4 @@ fn report(kind: SequentialKind, ends: &[LookEnd], decisions: &[Decision]) -> Seq
         looks: Vec::new(),
         planned: Vec::new(),
     }
-}
-
-/// Looks at equal steps of the rows.
-fn equal_steps(control: &[f64], treatment: &[f64], count: usize) -> Vec<LookEnd> {
-    let end = |length: usize, look: usize| (length as u128 * look as u128 / count as u128) as usize;
-    (1..=count)
-        .map(|look| LookEnd {
-            label: look.to_string(),
-            control: end(control.len(), look),
-            treatment: end(treatment.len(), look),
-        })
-        .collect()
 }

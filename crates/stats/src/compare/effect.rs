@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::function::gamma::ln_gamma;
 
-use super::mean::{differences, unless_rounding};
+use super::mean::{differences, samples, unless_rounding};
 use crate::{Moments, Undefined};
 
 /// A word for the size of an effect. It says how large, never whether that matters.
@@ -143,12 +143,7 @@ fn by_cohen(value: f64) -> EffectSize {
 }
 
 fn standardized(control: &[f64], treatment: &[f64]) -> Result<f64, Undefined> {
-    for side in [control, treatment] {
-        Undefined::unless_enough("values on a side", side.len(), 2)?;
-        Undefined::unless_finite("value", side)?;
-    }
-    let first: Moments = control.iter().copied().collect();
-    let second: Moments = treatment.iter().copied().collect();
+    let (first, second) = samples(control, treatment)?;
     let (first_weight, second_weight) = ((first.count() - 1) as f64, (second.count() - 1) as f64);
     let pooled = (first_weight * first.variance()? + second_weight * second.variance()?)
         / (first_weight + second_weight);

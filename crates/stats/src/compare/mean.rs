@@ -60,7 +60,7 @@ pub fn welch_t(
     treatment: &[f64],
     confidence: f64,
 ) -> Result<MeanComparison, Undefined> {
-    let (first, second) = (sample(control)?, sample(treatment)?);
+    let (first, second) = samples(control, treatment)?;
     let first_part = first.variance()? / first.count() as f64;
     let second_part = second.variance()? / second.count() as f64;
     let variance = first_part + second_part;
@@ -86,7 +86,7 @@ pub fn student_t(
     treatment: &[f64],
     confidence: f64,
 ) -> Result<MeanComparison, Undefined> {
-    let (first, second) = (sample(control)?, sample(treatment)?);
+    let (first, second) = samples(control, treatment)?;
     let (n, m) = (first.count() as f64, second.count() as f64);
     let degrees_of_freedom = n + m - 2.0;
     let pooled =
@@ -158,10 +158,16 @@ pub(crate) fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, Und
     Ok(differences)
 }
 
-fn sample(values: &[f64]) -> Result<Moments, Undefined> {
-    Undefined::unless_enough("values on a side", values.len(), 2)?;
-    Undefined::unless_finite("value", values)?;
-    Ok(values.iter().copied().collect())
+/// The moments of both samples, counted from the first value of the control: values far from 0 beside their spread keep the digits
+/// in which they differ. Undefined for fewer than two values on a side, and values not finite.
+pub(crate) fn samples(control: &[f64], treatment: &[f64]) -> Result<(Moments, Moments), Undefined> {
+    for values in [control, treatment] {
+        Undefined::unless_enough("values on a side", values.len(), 2)?;
+        Undefined::unless_finite("value", values)?;
+    }
+    let origin = control.first().copied().unwrap_or_default();
+    let moments = |values: &[f64]| values.iter().map(|value| value - origin).collect();
+    Ok((moments(control), moments(treatment)))
 }
 
 /// Refuses a variance that is nothing but rounding beside the size of the values it comes from, or not finite.

@@ -18,7 +18,7 @@ Examples:
   fullbench stats ab --control a.csv --treatment b.csv
   fullbench stats ab --control a.csv --treatment b.csv --method bayesian
   fullbench stats ab --control a.csv --treatment b.csv --method sequential
-  fullbench stats ab experiment.csv --control old --method sequential --sequential obrien-fleming --planned-looks 5")]
+  fullbench stats ab experiment.csv --control old --method sequential --sequential obrien-fleming --planned-looks 5 --planned-units 1000")]
 pub(crate) struct AbArguments {
     /// One file with the columns variant and value, instead of two; --control then names a variant
     #[arg(conflicts_with = "treatment")]
@@ -44,9 +44,9 @@ pub(crate) struct AbArguments {
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = super::share)]
     pub(crate) expected_share: f64,
 
-    /// What is believed of means before the data, with --method bayesian
-    #[arg(long, value_enum, default_value_t = PriorChoice::Weak)]
-    pub(crate) prior: PriorChoice,
+    /// What is believed of means before the data, with --method bayesian; weak if not given
+    #[arg(long, value_enum)]
+    pub(crate) prior: Option<PriorChoice>,
 
     #[command(flatten)]
     pub(crate) looking: LookingArguments,
@@ -58,29 +58,29 @@ pub(crate) struct AbArguments {
 /// How often and when the data are looked at, with `--method sequential`.
 #[derive(Debug, Args)]
 pub(crate) struct LookingArguments {
-    /// What makes looking often safe, with --method sequential
-    #[arg(long, value_enum, default_value_t = SequentialChoice::ConfidenceSequence)]
-    pub(crate) sequential: SequentialChoice,
+    /// What makes looking often safe, with --method sequential; confidence-sequence if not given
+    #[arg(long, value_enum)]
+    pub(crate) sequential: Option<SequentialChoice>,
 
-    /// How the error is spent, with --sequential spending
-    #[arg(long, value_enum, default_value_t = SpendingChoice::ObrienFleming)]
-    pub(crate) spending: SpendingChoice,
+    /// How the error is spent, with --sequential spending; obrien-fleming if not given
+    #[arg(long, value_enum)]
+    pub(crate) spending: Option<SpendingChoice>,
 
     /// Looks that are planned in all, of the methods that plan them
     #[arg(long, value_name = "COUNT")]
     pub(crate) planned_looks: Option<usize>,
 
-    /// Measurements that are planned, control and treatment together
+    /// Measurements that are planned, control and treatment together; planned looks are at equal steps of these where the file names none
     #[arg(long, value_name = "COUNT")]
     pub(crate) planned_units: Option<u64>,
 
-    /// Looks that are shown where the file names none
-    #[arg(long, default_value_t = 10, value_name = "COUNT")]
-    pub(crate) looks: usize,
+    /// Looks that are shown of confidence-sequence and msprt where the file names none; 10 if not given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) looks: Option<usize>,
 
-    /// The size of differences that msprt is tuned for, in standard deviations
-    #[arg(long, default_value_t = 0.2, value_name = "NUMBER", value_parser = super::positive)]
-    pub(crate) tau: f64,
+    /// The size of differences that msprt is tuned for, in standard deviations; 0.2 if not given
+    #[arg(long, value_name = "NUMBER", value_parser = super::positive)]
+    pub(crate) tau: Option<f64>,
 }
 
 /// Ways to compare.

@@ -33,22 +33,22 @@ pub(super) fn ab(arguments: &AbArguments) -> Result<Exit, CliError> {
         },
         alpha: arguments.alpha,
         expected_share: arguments.expected_share,
-        prior: match arguments.prior {
+        prior: arguments.prior.map(|prior| match prior {
             PriorChoice::Weak => AbPrior::Weak,
             PriorChoice::Thousandth => AbPrior::Thousandth,
             PriorChoice::Reference => AbPrior::Reference,
-        },
-        sequential: match looking.sequential {
+        }),
+        sequential: looking.sequential.map(|sequential| match sequential {
             SequentialChoice::ConfidenceSequence => SequentialKind::ConfidenceSequence,
             SequentialChoice::Msprt => SequentialKind::Msprt,
             SequentialChoice::ObrienFleming => SequentialKind::OBrienFleming,
             SequentialChoice::Pocock => SequentialKind::Pocock,
             SequentialChoice::Spending => SequentialKind::Spending,
-        },
-        spending: match looking.spending {
+        }),
+        spending: looking.spending.map(|spending| match spending {
             SpendingChoice::ObrienFleming => Spending::OBrienFleming,
             SpendingChoice::Pocock => Spending::Pocock,
-        },
+        }),
         planned_looks: looking.planned_looks,
         planned_units: looking.planned_units,
         looks: looking.looks,

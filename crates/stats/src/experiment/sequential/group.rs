@@ -15,8 +15,11 @@ pub struct GroupLook {
     pub treatment_count: u64,
     /// The share of the planned information.
     pub fraction: f64,
-    /// The critical value of the standardized difference.
+    /// The critical value of the standardized difference if the variances were known.
     pub critical: f64,
+    /// The critical value of Welch's statistic, at the degrees of freedom of this look: larger than `critical`, the more so the fewer values
+    /// there are. None where there is no statistic, or no finite value.
+    pub critical_statistic: Option<f64>,
     /// The p-value below which this look decides.
     pub nominal: f64,
     /// Mean of the treatment − mean of the control.
@@ -66,9 +69,12 @@ pub fn group_sequential(
         if decision == Decision::Continue && results.len() + 1 == design.critical.len() {
             decision = Decision::NoDifferenceShown;
         }
-        let interval = comparison.as_ref().and_then(|found| {
+        let critical_statistic = comparison.as_ref().and_then(|found| {
             let quantile = student_t_quantile(nominal / 2.0, found.degrees_of_freedom).ok()?;
-            let half = -quantile * found.standard_error;
+            quantile.is_finite().then_some(-quantile)
+        });
+        let interval = comparison.as_ref().zip(critical_statistic).and_then(|(found, bound)| {
+            let half = bound * found.standard_error;
             let (low, high) = (found.difference - half, found.difference + half);
             (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
         });
@@ -77,6 +83,7 @@ pub fn group_sequential(
             treatment_count: treatment.len() as u64,
             fraction,
             critical,
+            critical_statistic,
             nominal,
             difference: comparison.as_ref().map(|found| found.difference),
             statistic: comparison.as_ref().map(|found| found.statistic),

@@ -123,7 +123,7 @@ fn firmer(report: &PowerReport, test: Test, options: &PowerOptions, endless: f64
     }
     if let Test::Changes(changed) = test {
         firmer.push(format!(
-            "It rests on {} of the cases changing; if fewer change, smaller differences can be seen, down to what those few can make up.",
+            "It rests on {} of the cases changing; comparing two earlier runs shows what share does.",
             share(changed)
         ));
     }

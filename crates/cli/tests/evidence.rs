@@ -321,7 +321,68 @@ fn a_gate_warns_when_the_run_is_too_small_to_tell() {
     // Even if nothing changed: so few cases say little about others.
     let (_, said) = gated(24, 0, NO_REGRESSION);
     assert_eq!(said.code, Some(0));
-    assert!(said.stderr.contains("about 189 cases would tell"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("if nothing really changed, about 189 cases would tell"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn too_few_changes_can_show_no_difference() {
+    // Two broken of 20: at least six changes, all one way, are needed for a p-value below 5%.
+    let (folder, _) = gated(20, 2, "");
+    let report = diff(&folder, &["main"]);
+    let evidence = &report["counts"][0]["evidence"];
+    assert_eq!(evidence["test"], "mcnemar_exact");
+    assert_eq!(evidence["minimum_detectable_effect"], Value::Null);
+    let firmer = report["firmer"].as_str().unwrap();
+    assert!(firmer.contains("20 cases, of which so few change, cannot show any"), "{firmer}");
+    let within = diff(&folder, &["main", "--margin", "0.06"]);
+    let firmer = within["firmer"].as_str().unwrap();
+    // 0.1 · (1.6449 + 1.2816)² / 0.06² = 237.9
+    assert!(firmer.contains("If nothing really changed, about 238 cases"), "{firmer}");
+    let within = diff(&folder, &["main", "--margin", "0.6"]);
+    let told = within["conclusion"].to_string();
+    assert!(told.contains("at the 5% level") && !told.contains("is smaller than"), "{told}");
+}
+
+#[test]
+fn few_groups_are_called_rough_in_a_diff_too() {
+    let folder = Folder::new();
+    let grouped = "statistics: { group: text }\n";
+    let answers = |fixed: usize| (0..40).map(move |i| if i < fixed { "abcd" } else { "ab" });
+    let before = record(&folder, grouped, answers(0));
+    let after = record(&folder, grouped, answers(8));
+    let told = diff(&folder, &[&before, &after])["conclusion"].to_string();
+    assert!(
+        told.contains("20 groups. With so few groups intervals and p-values are rough"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_gate_says_how_much_of_its_baseline_is_compared() {
+    let folder = Folder::new();
+    record(&folder, "", (0..200).map(|_| "abcd"));
+    assert_eq!(folder.run(&["baseline", "set", "main"]).code, Some(0));
+    record(&folder, NO_REGRESSION, (0..20).map(|_| "abcd"));
+    let gate = folder.run(&["show", "--output", "json"]).json()["gates"][0].clone();
+    let detail = gate["detail"].as_str().unwrap();
+    assert!(detail.contains("the data differ from the baseline's"), "{detail}");
+    assert!(detail.contains("20 of the baseline's 200 cases are compared"), "{detail}");
+    assert!(!detail.contains("this run's"), "{detail}");
+}
+
+#[test]
+fn a_negated_gate_is_refused() {
+    let folder = Folder::new();
+    record(&folder, "", (0..10).map(|_| "abcd"));
+    let negated = NO_REGRESSION.replace("no_regression", "not no_regression");
+    folder.file("fullbench.yaml", format!("{GRADED}{negated}"));
+    let said = folder.run(&["run"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("negates `no_regression`"), "{}", said.stderr);
 }
 
 #[test]

@@ -5,14 +5,14 @@
 
 use fullbench_stats::compare::{
     Adjustment, Design, adjust, cliffs_delta, clustered_paired_t, cohen_d, cohen_dz, equivalence,
-    fisher_exact, hedges_g, hedges_g_approximate, mann_whitney, mcnemar_exact,
-    minimum_detectable_effect, non_inferiority, paired_t, permutation_test, proportion_power,
-    proportion_sample_size, sign_flip_test, two_proportion_z, variance_components, welch_t,
-    wilcoxon,
+    fisher_exact, hedges_g, hedges_g_approximate, mann_whitney, mcnemar_detectable_difference,
+    mcnemar_exact, mcnemar_pairs_needed, mcnemar_power, minimum_detectable_effect, non_inferiority,
+    paired_t, permutation_test, proportion_power, proportion_sample_size, sign_flip_test,
+    two_proportion_z, variance_components, welch_t, wilcoxon,
 };
 use fullbench_stats::{
-    Bootstrap, BootstrapMethod, Interval, Moments, ValueCounts, clopper_pearson_interval, quantile,
-    wilson_interval,
+    Bootstrap, BootstrapMethod, Interval, Moments, Undefined, ValueCounts,
+    clopper_pearson_interval, quantile, wilson_interval,
 };
 use serde_json::Value;
 
@@ -262,6 +262,63 @@ fn power_equals_statsmodels() {
         close("proportion", power, &case["proportion"]);
         let size = proportion_sample_size(first, second, 1.0, alpha, target).unwrap();
         near("size", proportion_power(first, second, size, 1.0, alpha).unwrap(), target, 1e-9);
+    }
+}
+
+#[test]
+fn power_of_mcnemars_test_equals_an_enumeration_by_scipy() {
+    for case in cases("change_power") {
+        let (pairs, changed) = (case["pairs"].as_u64().unwrap(), number(&case["changed"]));
+        let (difference, alpha) = (number(&case["difference"]), number(&case["alpha"]));
+        let power = |difference: f64| mcnemar_power(pairs, changed, difference, alpha).unwrap();
+        close("power", power(difference), &case["power"]);
+        close("most", power(changed), &case["most"]);
+        let found = mcnemar_detectable_difference(pairs, changed, alpha, 0.8);
+        match case.get("detectable") {
+            Some(expected) => near("detectable", found.unwrap(), number(expected), 1e-9),
+            None => assert!(matches!(found, Err(Undefined::TooFew { what: "pairs", .. }))),
+        }
+        if let Ok(needed) = mcnemar_pairs_needed(changed, difference, alpha, 0.8) {
+            let of = |pairs| mcnemar_power(pairs, changed, difference, alpha).unwrap();
+            assert!(of(needed) >= 0.8 && (needed == 1 || of(needed - 1) < 0.8), "{needed}");
+        }
+    }
+}
+
+/// With 20 pairs of which 10% change, six or more must change, all the same way: the t approximation promised 0.21.
+#[test]
+fn too_few_changes_show_no_difference_at_all() {
+    assert!(mcnemar_power(20, 0.1, 0.1, 0.05).unwrap() < 0.012);
+    assert!(mcnemar_power(20, 0.2, 0.2, 0.05).unwrap() < 0.21);
+    let Err(Undefined::TooFew { given, needed, .. }) =
+        mcnemar_detectable_difference(20, 0.1, 0.05, 0.8)
+    else {
+        panic!("a difference above the share of changes");
+    };
+    assert_eq!(given, 20);
+    assert!(mcnemar_power(needed as u64, 0.1, 0.1, 0.05).unwrap() >= 0.8);
+    assert!(mcnemar_power(needed as u64 - 1, 0.1, 0.1, 0.05).unwrap() < 0.8);
+    for (changed, difference) in [(0.0, 0.0), (1.1, 0.1), (0.1, 0.2), (f64::NAN, 0.1)] {
+        assert!(mcnemar_power(20, changed, difference, 0.05).is_err());
+    }
+    assert!(mcnemar_power(20, 0.1, f64::NAN, 0.05).is_err());
+    assert!(mcnemar_power(0, 0.1, 0.1, 0.05).is_err());
+    assert!(mcnemar_pairs_needed(0.1, 0.0, 0.05, 0.8).is_err());
+    assert!(mcnemar_pairs_needed(0.1, 1e-9, 0.05, 0.8).is_err());
+}
+
+/// Where counting ends, the normal approximation goes on without a jump.
+#[test]
+fn the_approximation_for_many_changes_meets_the_count() {
+    for (changed, pairs) in [(0.02, 100_000), (0.2, 10_000), (0.8, 2500), (1.0, 2000)] {
+        for z in [0.0, 0.5, 1.5, 2.8, 4.0] {
+            let difference = z * (changed / pairs as f64).sqrt();
+            let counted = mcnemar_power(pairs, changed, difference, 0.05).unwrap();
+            let normal = mcnemar_power(pairs + 2, changed, difference, 0.05).unwrap();
+            // With every pair changed, their number does not vary and the level wasted does not average out.
+            let tolerance = if changed < 1.0 { 0.003 } else { 0.02 };
+            near("power", normal, counted, tolerance);
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use fullbench_stats::compare::{
-    Design, clustered_paired_t, mann_whitney, mcnemar_exact, paired_bootstrap, paired_t,
-    permutation_test, proportion_sample_size, sign_flip_test, two_proportion_z, welch_t, wilcoxon,
+    Design, clustered_paired_t, mann_whitney, mcnemar_exact, mcnemar_pairs_needed, mcnemar_power,
+    paired_bootstrap, paired_t, permutation_test, proportion_sample_size, sign_flip_test,
+    two_proportion_z, welch_t, wilcoxon,
 };
 use fullbench_stats::{
     Bootstrap, BootstrapMethod, Interval, Moments, Undefined, clopper_pearson_interval,
@@ -219,6 +220,14 @@ fn plans_find_what_they_promise() {
         let (after, ids) = clustered(&mut stream(study), n as u32, 5, true, 0.3, 0.3);
         let before = vec![0.0; after.len()];
         finds(clustered_paired_t(&before, &after, &ids, 0.95).map(|test| test.p_value))
+    });
+    let n = mcnemar_pairs_needed(0.15, 0.08, ALPHA, 0.8).unwrap();
+    let promised = mcnemar_power(n, 0.15, 0.08, ALPHA).unwrap();
+    share(&format!("yes/no, {n} pairs, 15% changed"), 45, promised, promised, |study| {
+        let mut random = stream(study);
+        let changed = successes(&mut random, n, 0.15);
+        let fixed = successes(&mut random, changed, 0.23 / 0.3);
+        finds(mcnemar_exact(fixed, changed - fixed))
     });
     let n = proportion_sample_size(0.7, 0.8, 1.0, ALPHA, 0.8).unwrap().ceil();
     share(&format!("rates of 70% and 80%, {n} on each side"), 44, 0.79, 0.81, |study| {

@@ -177,6 +177,39 @@ def powers(random):
     return cases
 
 
+def change_power(pairs, changed, difference, alpha):
+    """Every outcome: how many pairs change, how many of them one way, and whether scipy's test rejects that."""
+    one_way = (changed + difference) / (2 * changed)
+    total = 0.0
+    for number in range(1, pairs + 1):
+        fixed = np.arange(number + 1)
+        p = np.minimum(1, 2 * stats.binom.cdf(np.minimum(fixed, number - fixed), number, 0.5))
+        rejected = stats.binom.pmf(fixed, number, one_way)[p <= alpha].sum()
+        total += stats.binom.pmf(number, pairs, changed) * rejected
+    return float(total)
+
+
+def change_powers(random):
+    cases = []
+    fixed = [(20, 0.1, 0.1, 0.05), (20, 0.1, 0.02, 0.05), (5, 1.0, 1.0, 0.05), (100, 0.14, 0.1, 0.05)]
+    drawn = []
+    for _ in range(14):
+        changed = float(random.uniform(0.02, 0.9))
+        share = float(random.uniform(-1, 1))
+        drawn.append((int(random.integers(2, 600)), changed, share * changed, float(random.choice([0.01, 0.05, 0.1]))))
+    for pairs, changed, difference, alpha in fixed + drawn:
+        case = {"pairs": pairs, "changed": changed, "difference": difference, "alpha": alpha}
+        case["power"] = change_power(pairs, changed, difference, alpha)
+        target = 0.8
+        case["most"] = change_power(pairs, changed, changed, alpha)
+        if case["most"] > target:
+            case["detectable"] = optimize.brentq(
+                lambda d: change_power(pairs, changed, d, alpha) - target, 0, changed, xtol=1e-12
+            )
+        cases.append(case)
+    return cases
+
+
 def components(random):
     cases = []
     for clusters, size in [(8, 3), (20, 5), (40, 2)]:
@@ -230,6 +263,7 @@ def main():
         "power": powers(random),
         "components": components(random),
         "bootstrap": bootstraps(random),
+        "change_power": change_powers(np.random.default_rng(seed)),
         "quantiles": {"values": numbers(quantiles), "levels": levels, "expected": numbers(np.quantile(quantiles, levels))},
     }))
 

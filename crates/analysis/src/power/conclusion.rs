@@ -1,7 +1,6 @@
 //! A plan in plain words.
 
-use fullbench_stats::compare::Design;
-
+use super::test::Test;
 use super::{PowerDesign, PowerOptions, PowerReport, Solved};
 use crate::{Conclusion, share};
 
@@ -13,25 +12,31 @@ const LARGE_PILOT: usize = 200;
 /// The sentences. `endless` is the standard error that endless repetitions of each case would leave.
 pub(super) fn conclusion(
     report: &PowerReport,
-    design: &Design,
+    test: Test,
     options: &PowerOptions,
     endless: f64,
 ) -> Conclusion {
     let size = size(report);
-    let effect = difference(report.effect);
+    let (Some(effect_size), Some(power)) = (report.effect, report.power) else {
+        return Conclusion {
+            meaning: nothing(report, test),
+            firmer: firmer(report, test, options, endless),
+        };
+    };
+    let effect = difference(effect_size);
     let mut meaning = vec![match report.solved {
         Solved::Effect => format!(
             "With {size} you can see a difference of {effect} or more {}.",
-            how_often(report.power)
+            how_often(power)
         ),
         Solved::Units => {
             format!("To see a difference of {effect} {} you need {size}.", how_often(report.goal))
         }
         Solved::Power => {
-            format!("With {size} a difference of {effect} is seen {}.", how_often(report.power))
+            format!("With {size} a difference of {effect} is seen {}.", how_often(power))
         }
     }];
-    if report.solved == Solved::Power && report.power < LOW_POWER {
+    if report.solved == Solved::Power && power < LOW_POWER {
         meaning.push(format!(
             "It is missed more often than not: finding no evidence would not mean that there is no difference of {effect}."
         ));
@@ -41,28 +46,43 @@ pub(super) fn conclusion(
             share(report.alpha)
         ));
     }
-    if let Some(rate) = options.rate.filter(|rate| report.effect > 1.0 - rate) {
+    if let Some(rate) = options.rate.filter(|rate| effect_size > 1.0 - rate) {
         meaning.push(format!(
             "From a rate of {} a rise of {effect} is not possible, so that only a fall could be seen.",
             share(rate)
         ));
     }
-    Conclusion { meaning, firmer: firmer(report, design, options, endless) }
+    Conclusion { meaning, firmer: firmer(report, test, options, endless) }
 }
 
-fn firmer(
-    report: &PowerReport,
-    design: &Design,
-    options: &PowerOptions,
-    endless: f64,
-) -> Vec<String> {
+/// What cases say of which too few change to show anything.
+fn nothing(report: &PowerReport, test: Test) -> Vec<String> {
+    let size = size(report);
+    let mut meaning =
+        vec![format!("{size} cannot show any difference this way {}.", how_often(report.goal))];
+    let Test::Changes(changed) = test else { return meaning };
+    if let Ok(most) = test.power(report.units, changed, report.alpha) {
+        meaning.push(format!(
+            "Even if all changes go one way, a difference of {}, McNemar's exact test at {} sees it in {} of such comparisons.",
+            difference(changed),
+            share(report.alpha),
+            share(most)
+        ));
+    }
+    if let Ok(units) = test.units_needed(changed, report.alpha, report.goal) {
+        meaning.push(format!("For that it takes {units} {}.", report.unit()));
+    }
+    meaning
+}
+
+fn firmer(report: &PowerReport, test: Test, options: &PowerOptions, endless: f64) -> Vec<String> {
     let mut firmer = Vec::new();
-    let half = report.effect / 2.0;
-    if let Ok(units) = design.units_needed(half, report.alpha, report.goal) {
+    let half = report.effect.map(|effect| effect / 2.0);
+    let needed = |half: f64| Some((half, test.units_needed(half, report.alpha, report.goal).ok()?));
+    if let Some((half, units)) = half.and_then(needed) {
         firmer.push(format!(
-            "Half that difference, {}, takes {} {} ({}).",
+            "Half that difference, {}, takes {units} {} ({}).",
             difference(half),
-            units.ceil(),
             report.unit(),
             how_often(report.goal),
         ));
@@ -100,6 +120,12 @@ fn firmer(
         firmer.push(
             "The correlation within clusters is that of scores; differences usually correlate less, and a pilot with columns `before` and `after` would tell.".to_owned(),
         );
+    }
+    if let Test::Changes(changed) = test {
+        firmer.push(format!(
+            "It rests on {} of the cases changing; comparing two earlier runs shows what share does.",
+            share(changed)
+        ));
     }
     if options.rate.is_some() {
         firmer.push(

@@ -4,15 +4,17 @@ mod conclusion;
 mod pilot;
 mod report;
 mod spread;
+mod test;
 
 use std::path::Path;
 
-use fullbench_stats::compare::Design;
+use fullbench_stats::Undefined;
 use serde::{Deserialize, Serialize};
 
 pub use pilot::Pilot;
 pub use report::{Plan, PowerReport};
 use spread::Spread;
+use test::Test;
 
 use crate::{AnalysisError, Conclusion};
 
@@ -119,16 +121,17 @@ pub fn power(pilot: Option<&Path>, options: &PowerOptions) -> Result<PowerReport
             "check the options: each must make sense by itself",
         )
     };
+    let test = Test::of(options, design, options.repetitions);
     let goal = options.power.unwrap_or(USUAL_POWER);
     let (solved, units, effect) = match (options.units, options.effect) {
-        (Some(units), Some(effect)) => (Solved::Power, units, effect.abs()),
+        (Some(units), Some(effect)) => (Solved::Power, units, Some(effect.abs())),
         (Some(units), None) => {
-            let effect = design.detectable_effect(units as f64, options.alpha, goal);
-            (Solved::Effect, units, effect.map_err(undefined)?)
+            let effect = detectable(test, units, options.alpha, goal).map_err(undefined)?;
+            (Solved::Effect, units, effect)
         }
         (None, Some(effect)) => {
-            let units = design.units_needed(effect, options.alpha, goal).map_err(undefined)?;
-            (Solved::Units, (units - 1e-9).ceil().max(2.0) as u64, effect.abs())
+            let units = test.units_needed(effect, options.alpha, goal).map_err(undefined)?;
+            (Solved::Units, units, Some(effect.abs()))
         }
         (None, None) => {
             return Err(AnalysisError::question(
@@ -137,7 +140,8 @@ pub fn power(pilot: Option<&Path>, options: &PowerOptions) -> Result<PowerReport
             ));
         }
     };
-    let power = design.power(units as f64, effect, options.alpha).map_err(undefined)?;
+    let power = effect.map(|effect| test.power(units, effect, options.alpha)).transpose();
+    let power = power.map_err(undefined)?;
     let standard_error = design.standard_error(units as f64).map_err(undefined)?;
     let mut report = PowerReport {
         design: options.design,
@@ -157,15 +161,18 @@ pub fn power(pilot: Option<&Path>, options: &PowerOptions) -> Result<PowerReport
         cluster_size: spread.cluster_size,
         design_effect: design.design_effect(),
         standard_error,
-        degrees_of_freedom: design.degrees_of_freedom(units as f64),
+        degrees_of_freedom: match test {
+            Test::Means(design) => Some(design.degrees_of_freedom(units as f64)),
+            Test::Changes(_) => None,
+        },
         plans: plans(options, &spread, units, goal)?,
         pilot,
-        method: "two-sided t test, power by the noncentral t distribution",
+        method: test.method(),
         conclusion: Conclusion::default(),
     };
     let endless =
         spread.design(options, u32::MAX)?.standard_error(units as f64).map_err(undefined)?;
-    report.conclusion = conclusion::conclusion(&report, &design, options, endless);
+    report.conclusion = conclusion::conclusion(&report, test, options, endless);
     Ok(report)
 }
 
@@ -240,11 +247,20 @@ fn plans(
     }
     let mut plans = Vec::new();
     for (units, repetitions) in sizes {
-        let design: Design = spread.design(options, repetitions)?;
+        let test = Test::of(options, spread.design(options, repetitions)?, repetitions);
         // A plan that is too small for the test is left out.
-        if let Ok(effect) = design.detectable_effect(units as f64, options.alpha, goal) {
+        if let Ok(effect) = detectable(test, units, options.alpha, goal) {
             plans.push(Plan { units, repetitions, effect });
         }
     }
     Ok(plans)
+}
+
+/// The smallest difference that is seen with the power that is planned for; none where changes of so few cases are never seen
+/// so often, even if all go one way.
+fn detectable(test: Test, units: u64, alpha: f64, goal: f64) -> Result<Option<f64>, Undefined> {
+    match test.detectable_effect(units, alpha, goal) {
+        Err(Undefined::TooFew { .. }) if units > 0 && matches!(test, Test::Changes(_)) => Ok(None),
+        found => found.map(Some),
+    }
 }

@@ -21,10 +21,10 @@ pub struct PowerReport {
     pub cases: u64,
     /// How often each case is run on each side.
     pub repetitions: u32,
-    /// The true difference.
-    pub effect: f64,
+    /// The true difference; none where these units see no difference with the power that is planned for.
+    pub effect: Option<f64>,
     /// The probability of seeing it with these units.
-    pub power: f64,
+    pub power: Option<f64>,
     /// The power that was planned for.
     pub goal: f64,
     /// The level of the two-sided test.
@@ -46,8 +46,9 @@ pub struct PowerReport {
     pub design_effect: f64,
     /// Standard error of the difference.
     pub standard_error: f64,
-    /// Degrees of freedom of the test.
-    pub degrees_of_freedom: f64,
+    /// Degrees of freedom of a t test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degrees_of_freedom: Option<f64>,
     /// What other sizes would show.
     pub plans: Vec<Plan>,
     /// What the pilot shows.
@@ -66,8 +67,8 @@ pub struct Plan {
     pub units: u64,
     /// How often each case is run on each side.
     pub repetitions: u32,
-    /// The smallest difference seen with the power that is planned for.
-    pub effect: f64,
+    /// The smallest difference seen with the power that is planned for; none where none is.
+    pub effect: Option<f64>,
 }
 
 impl PowerReport {
@@ -83,10 +84,11 @@ impl PowerReport {
 
 impl Report for PowerReport {
     fn grids(&self) -> Vec<Grid> {
+        let none = || "–".to_owned();
         let mut rows = vec![
             vec![self.unit().to_owned(), self.units.to_string()],
-            vec!["difference".to_owned(), number(self.effect)],
-            vec!["power".to_owned(), share(self.power)],
+            vec!["difference".to_owned(), self.effect.map_or_else(none, number)],
+            vec!["power".to_owned(), self.power.map_or_else(none, share)],
             vec!["level of the test".to_owned(), share(self.alpha)],
             vec!["standard deviation".to_owned(), number(self.standard_deviation)],
             vec!["standard error".to_owned(), number(self.standard_error)],
@@ -111,7 +113,8 @@ impl Report for PowerReport {
             rows.extend(value.map(|value| vec![name.to_owned(), number(value)]));
         }
         let plans = self.plans.iter().map(|plan| {
-            vec![plan.units.to_string(), plan.repetitions.to_string(), number(plan.effect)]
+            let effect = plan.effect.map_or_else(none, number);
+            vec![plan.units.to_string(), plan.repetitions.to_string(), effect]
         });
         vec![
             Grid { title: None, header: vec!["plan", "value"], rows },

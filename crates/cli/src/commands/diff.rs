@@ -62,8 +62,15 @@ fn print_tables(report: &DiffReport) -> Result<(), CliError> {
 }
 
 fn count_table(report: &DiffReport) -> comfy_table::Table {
+    let (any_binary, any_graded) =
+        (report.counts.iter().any(|row| row.binary), report.counts.iter().any(|row| !row.binary));
+    let (better, worse) = match (any_binary, any_graded) {
+        (true, true) => ("fixed / higher", "broken / lower"),
+        (false, true) => ("higher", "lower"),
+        _ => ("fixed", "broken"),
+    };
     let mut table =
-        output::table(&["model", "scorer", "pairs", "before", "after", "fixed", "broken", "same"]);
+        output::table(&["model", "scorer", "pairs", "before", "after", better, worse, "same"]);
     for row in &report.counts {
         let count = |change| row.changes.get(&change).copied().unwrap_or_default().to_string();
         table.add_row(vec![
@@ -139,7 +146,7 @@ fn change_table(report: &DiffReport) -> comfy_table::Table {
     let mut table = output::table(&["change", "case", "model", "scorer", "before", "after"]);
     for change in &report.changes {
         table.add_row(vec![
-            word(change.change).to_owned(),
+            word(change.change, change.binary).to_owned(),
             output::shortened(&change.case, 40),
             change.model.clone(),
             change.scorer.clone(),
@@ -162,10 +169,13 @@ fn p_value(p: Option<f64>) -> String {
     }
 }
 
-fn word(change: Change) -> &'static str {
+/// A change in words. A graded value that rose a little has not fixed anything.
+fn word(change: Change, binary: bool) -> &'static str {
     match change {
-        Change::Fixed => "fixed",
-        Change::Broken => "broken",
+        Change::Fixed if binary => "fixed",
+        Change::Fixed => "higher",
+        Change::Broken if binary => "broken",
+        Change::Broken => "lower",
         Change::Same => "same",
         Change::LostScore => "lost its score",
         Change::GainedScore => "gained a score",

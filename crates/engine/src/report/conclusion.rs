@@ -2,6 +2,7 @@
 
 use super::diff::DiffCounts;
 use super::evidence::Verdict;
+use super::grouping::FEW_GROUPS;
 
 /// Comparisons told one by one at most; the table has them all.
 const TOLD: usize = 5;
@@ -23,7 +24,7 @@ pub(super) fn conclusion(rows: &[DiffCounts], margin: Option<f64>) -> Vec<String
     let equivalent = of(Verdict::Equivalent);
     if let Some(margin) = margin.filter(|_| !equivalent.is_empty()) {
         sentences.push(format!(
-            "Equivalent within ±{margin}: {}. What difference there is, is smaller than that.",
+            "Equivalent within ±{margin}: {}. A difference as large as that would rarely give such pairs (two one-sided tests at the 5% level).",
             names(&equivalent)
         ));
     }
@@ -53,6 +54,14 @@ pub(super) fn conclusion(rows: &[DiffCounts], margin: Option<f64>) -> Vec<String
         };
         sentences.push(format!("Not tested: {}: {reason}.{difference}", name(row)));
     }
+    let few = rows.iter().filter(|row| {
+        row.evidence.observation == "group" && (2..FEW_GROUPS).contains(&row.evidence.observations)
+    });
+    if let Some(fewest) = few.map(|row| row.evidence.observations).min() {
+        sentences.push(format!(
+            "Pairs are clustered by group: {fewest} groups. With so few groups intervals and p-values are rough: some {FEW_GROUPS} are needed."
+        ));
+    }
     if rows.is_empty() {
         sentences.push("The runs have no unit and scorer in common.".to_owned());
     }
@@ -81,11 +90,13 @@ fn changed(row: &DiffCounts, verdict: Verdict, tests: usize) -> String {
 pub(super) fn firmer(rows: &[DiffCounts], margin: Option<f64>) -> Option<String> {
     let open: Vec<&DiffCounts> =
         rows.iter().filter(|row| row.evidence.verdict == Verdict::NoEvidence).collect();
-    let widest = open
-        .iter()
-        .filter_map(|row| Some((row, row.evidence.minimum_detectable_effect?)))
-        .max_by(|left, right| left.1.total_cmp(&right.1));
-    let Some((row, detectable)) = widest else {
+    // The comparison that can show least: first one that can show nothing, then the largest detectable difference.
+    let widest = open.iter().max_by(|left, right| {
+        let detectable =
+            |row: &DiffCounts| row.evidence.minimum_detectable_effect.unwrap_or(f64::INFINITY);
+        detectable(left).total_cmp(&detectable(right))
+    });
+    let Some(row) = widest else {
         let shown = rows.iter().any(|row| row.evidence.p_value.is_some());
         return shown.then(|| {
             "The intervals are about cases like these; other cases would show whether it holds beyond them.".to_owned()
@@ -96,16 +107,21 @@ pub(super) fn firmer(rows: &[DiffCounts], margin: Option<f64>) -> Option<String>
         _ => "cases",
     };
     let count = row.evidence.observations;
-    let mut text = format!(
-        "To be firmer: {count} {observed} show a true difference of {detectable:.3} in {} in 80 of 100 such comparisons, and smaller ones less often; four times as many {observed} show half of it.",
-        name(row)
-    );
-    match margin {
-        Some(margin) if margin > 0.0 => {
-            let needed = (count as f64 * (detectable / margin).powi(2)).ceil();
-            text.push_str(&format!(" For a margin of {margin}, that is about {needed:.0}."));
-        }
-        _ => text
+    let name = name(row);
+    let mut text = match row.evidence.minimum_detectable_effect {
+        Some(detectable) => format!(
+            "To be firmer: {count} {observed} show a true difference of {detectable:.3} in {name} in 80 of 100 such comparisons, and smaller ones less often; four times as many {observed} show about half of it."
+        ),
+        None => format!(
+            "To be firmer: {count} {observed}, of which so few change, cannot show any difference in {name} this way in 80 of 100 such comparisons, not even if all changes go one way; more {observed} are needed."
+        ),
+    };
+    match margin.and_then(|margin| Some((margin, row.evidence.needed_for_equivalence(margin)?))) {
+        Some((margin, needed)) if needed > count as f64 => text.push_str(&format!(
+            " If nothing really changed, about {needed:.0} {observed} would show it to be equivalent within ±{margin}."
+        )),
+        Some(_) => {}
+        None => text
             .push_str(" With `--margin`, a difference too small to matter can be shown to be one."),
     }
     Some(text)

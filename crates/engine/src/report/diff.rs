@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::conclusion::{conclusion, firmer};
 use super::evidence::{Evidence, decide};
-use super::pairs::{Paired, Series, Side, pair};
+use super::pairs::{Paired, Series, Side, Units, pair};
 use crate::EngineError;
 
 /// How a case changed under one scorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It failed before and passes now, or its value is higher.
+    /// It failed before and passes now, or its value is higher: `fixed` for graded values too.
     Fixed,
     /// It passed before and fails now, or its value is lower.
     Broken,
@@ -51,6 +51,8 @@ pub struct CaseChange {
     pub repetition: u32,
     /// The scorer's name.
     pub scorer: String,
+    /// Its values are yes or no in both runs.
+    pub binary: bool,
     /// What changed.
     pub change: Change,
     /// The value in the first run.
@@ -82,6 +84,10 @@ pub struct DiffReport {
     pub only_before: u64,
     /// Units only the second run has.
     pub only_after: u64,
+    /// The runs used different data.
+    pub other_data: bool,
+    /// Cases were asked several times, in one of the runs at least.
+    pub repeated: bool,
     /// Models and scorers that only one of the runs has, and scorers whose definition changed.
     pub notes: Vec<String>,
 }
@@ -93,6 +99,12 @@ pub struct DiffCounts {
     pub model: String,
     /// The scorer's name.
     pub scorer: String,
+    /// Its values are yes or no in both runs: changes are called fixed and broken, where others are higher and lower.
+    pub binary: bool,
+    /// Units of the model in the first run, with or without a value.
+    pub before_units: u64,
+    /// Units of the model in the second run.
+    pub after_units: u64,
     /// Pairs with a value on both sides.
     pub pairs: u64,
     /// Mean of the pairs in the first run.
@@ -134,6 +146,7 @@ pub async fn compare_runs(
                 model: right.models[found.unit.key.model_index as usize].clone(),
                 repetition: found.unit.key.repetition,
                 scorer: right.scorers[found.scorer].name.clone(),
+                binary: is_binary(&left, &right, found.scorer),
                 change: found.change,
                 before: found.before,
                 after: found.after,
@@ -141,12 +154,14 @@ pub async fn compare_runs(
         }
     })
     .await?;
-    let Paired { series, only_before, only_after } = paired;
+    let Paired { series, units, only_before, only_after } = paired;
     let mut counts = Vec::new();
     for ((model, scorer), series) in series {
-        counts.push(row(&left, &right, (model, scorer), series, options.margin));
+        let units = units.get(&model).copied().unwrap_or_default();
+        counts.push(row(&left, &right, (model, scorer), (series, units), options.margin));
     }
     decide(&mut counts.iter_mut().map(|row| &mut row.evidence).collect::<Vec<_>>());
+    let other_data = before.dataset != after.dataset;
     Ok(DiffReport {
         before: before.id.to_string(),
         after: after.id.to_string(),
@@ -158,7 +173,9 @@ pub async fn compare_runs(
         changes,
         only_before,
         only_after,
-        notes: differences(&left, &right, before.dataset != after.dataset),
+        other_data,
+        repeated: left.repetitions > 1 || right.repetitions > 1,
+        notes: differences(&left, &right, other_data),
     })
 }
 
@@ -166,18 +183,21 @@ fn row(
     left: &Side,
     right: &Side,
     (model, scorer): (usize, usize),
-    series: Series,
+    (series, units): (Series, Units),
     margin: Option<f64>,
 ) -> DiffCounts {
     let after = &right.scorers[scorer];
     let before = left.scorers.iter().find(|before| before.name == after.name);
-    let binary = after.binary && before.is_some_and(|before| before.binary);
+    let binary = is_binary(left, right, scorer);
     let pairs = series.before.len() as u64;
     let mean =
         |values: &[f64]| (pairs > 0).then(|| values.iter().sum::<f64>() / values.len() as f64);
     DiffCounts {
         model: right.models[model].clone(),
         scorer: after.name.clone(),
+        binary,
+        before_units: units.before,
+        after_units: units.after,
         pairs,
         before_mean: mean(&series.before),
         after_mean: mean(&series.after),
@@ -185,6 +205,13 @@ fn row(
         evidence: Evidence::of(&series, binary, right.group.is_some(), margin),
         changes: series.changes,
     }
+}
+
+/// Whether a scorer of the second run gives yes or no in both runs.
+fn is_binary(left: &Side, right: &Side, scorer: usize) -> bool {
+    let Some(after) = right.scorers.get(scorer) else { return false };
+    let before = left.scorers.iter().find(|before| before.name == after.name);
+    after.binary && before.is_some_and(|before| before.binary)
 }
 
 fn differences(left: &Side, right: &Side, other_data: bool) -> Vec<String> {

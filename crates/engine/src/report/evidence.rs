@@ -2,7 +2,7 @@
 
 use fullbench_stats::compare::{
     Adjustment, EffectSize, MeanComparison, adjust, clustered_paired_t, cohen_dz, equivalence,
-    mcnemar_exact, minimum_detectable_effect, paired_t,
+    mcnemar_detectable_difference, mcnemar_exact, minimum_detectable_effect, paired_t,
 };
 use fullbench_stats::{Interval, PairedProportions, Undefined};
 use serde::Serialize;
@@ -16,6 +16,12 @@ pub(super) const CONFIDENCE: f64 = 0.95;
 pub(super) const LEVEL: f64 = 0.05;
 /// The power of the detectable difference.
 const POWER: f64 = 0.8;
+/// Quantiles of the normal distribution: of 97.5% and 95% for tests at the level, of 80% and 90% for the power of one test
+/// and of two that must both reject.
+const TWO_SIDED: f64 = 1.959_963_984_540_054;
+const ONE_SIDED: f64 = 1.644_853_626_951_473;
+const ONE_SIDED_POWER: f64 = 0.841_621_233_572_914;
+const TWO_SIDED_POWER: f64 = 1.281_551_565_544_6;
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,8 +81,12 @@ pub struct Evidence {
     pub equivalence_p_value: Option<f64>,
     /// The same after Holm's correction for all tests of equivalence.
     pub adjusted_equivalence_p_value: Option<f64>,
-    /// The smallest true difference that the test finds in 80 of 100 such comparisons, before the correction.
+    /// The smallest true difference that the test finds in 80 of 100 such comparisons, before the correction; none where it
+    /// finds none so often, because too few yes/no values change.
     pub minimum_detectable_effect: Option<f64>,
+    /// The standard deviation of an observation's difference, where any changed: what larger runs are planned by.
+    #[serde(skip)]
+    pub(super) spread: Option<f64>,
     /// Why there is no test.
     pub undefined: Option<String>,
     /// What it comes to.
@@ -110,6 +120,7 @@ impl Evidence {
             equivalence_p_value: None,
             adjusted_equivalence_p_value: None,
             minimum_detectable_effect: None,
+            spread: None,
             undefined: None,
             verdict: Verdict::Undefined,
         };
@@ -119,6 +130,8 @@ impl Evidence {
             paired_t(&series.before, &series.after, CONFIDENCE)
         };
         if let Ok(comparison) = &comparison {
+            evidence.spread =
+                Some(comparison.standard_error * (evidence.observations as f64).sqrt());
             evidence.minimum_detectable_effect = minimum_detectable_effect(
                 comparison.standard_error,
                 comparison.degrees_of_freedom,
@@ -165,7 +178,11 @@ impl Evidence {
         margin: Option<f64>,
     ) -> Result<(), Undefined> {
         let proportions = PairedProportions::new(fixed, broken, pairs)?;
+        let changed = (fixed + broken) as f64 / pairs as f64;
         self.test = Some("mcnemar_exact");
+        self.minimum_detectable_effect =
+            mcnemar_detectable_difference(pairs, changed, LEVEL, POWER).ok();
+        self.spread = Some(changed.sqrt());
         self.p_value = Some(mcnemar_exact(fixed, broken)?);
         self.interval = Some(proportions.interval(CONFIDENCE)?);
         self.interval_method = Some("tango");
@@ -188,6 +205,22 @@ impl Evidence {
         self.equivalence_p_value = within.map(|within| within.p_value);
         self.verdict = Verdict::NoEvidence;
         Ok(())
+    }
+
+    /// Observations that would show, in 80 of 100 runs, that what really changed nothing stays above the margin at the lower
+    /// end of its 95% interval (normal approximation; Julious 2004). None for no margin, and where nothing varies.
+    pub(super) fn needed_for_no_regression(&self, margin: f64) -> Option<f64> {
+        self.needed(TWO_SIDED + ONE_SIDED_POWER, margin)
+    }
+
+    /// The same for two one-sided tests of equivalence, which must both reject.
+    pub(super) fn needed_for_equivalence(&self, margin: f64) -> Option<f64> {
+        self.needed(ONE_SIDED + TWO_SIDED_POWER, margin)
+    }
+
+    fn needed(&self, standard_errors: f64, margin: f64) -> Option<f64> {
+        let needed = (standard_errors * self.spread? / margin).powi(2).ceil();
+        (margin > 0.0 && needed.is_finite()).then_some(needed)
     }
 
     fn decide(&mut self) {

@@ -11,7 +11,7 @@ use crate::spec::{DEFAULT_GROUP, GroupField, LoadedEvaluation, did_you_mean};
 use crate::{EngineError, InputProblem, Plan};
 
 /// With fewer groups than this, clustered intervals are rough.
-const FEW_GROUPS: u64 = 30;
+pub(super) const FEW_GROUPS: u64 = 30;
 
 /// What the intervals of a run are clustered by.
 #[derive(Debug, Clone, Serialize)]

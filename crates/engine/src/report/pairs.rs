@@ -18,7 +18,7 @@ pub(super) struct Side {
     pub(super) models: Vec<String>,
     pub(super) scorers: Vec<SideScorer>,
     pub(super) group: Option<String>,
-    repetitions: u32,
+    pub(super) repetitions: u32,
 }
 
 /// A scorer of a run.
@@ -84,10 +84,19 @@ pub(super) struct ChangedUnit<'unit> {
     pub(super) after: Option<f64>,
 }
 
+/// How many units a model has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Units {
+    pub(super) before: u64,
+    pub(super) after: u64,
+}
+
 /// Two runs, paired.
 pub(super) struct Paired {
     /// By model and scorer of the second run.
     pub(super) series: BTreeMap<(usize, usize), Series>,
+    /// How many units each model of the second run, or its partner in the first, has in either run.
+    pub(super) units: BTreeMap<usize, Units>,
     /// Units only the first run has.
     pub(super) only_before: u64,
     /// Units only the second run has.
@@ -134,14 +143,18 @@ pub(super) async fn pair(
             Some((left.scorers.iter().position(same)?, index))
         })
         .collect();
-    let mut paired = Paired { series: BTreeMap::new(), only_before: 0, only_after: 0 };
+    let mut paired =
+        Paired { series: BTreeMap::new(), units: BTreeMap::new(), only_before: 0, only_after: 0 };
     let mut earlier = Earlier { rows: HashMap::new(), values: Vec::new(), width: shared.len() };
     read_results(store, before, |unit| {
         match left.partner(unit.key.model_index as usize, right) {
-            Some(model) => earlier.insert(
-                identity(unit, model),
-                shared.iter().map(|(scorer, _)| left.value(*scorer, unit)),
-            ),
+            Some(model) => {
+                paired.units.entry(model).or_default().before += 1;
+                earlier.insert(
+                    identity(unit, model),
+                    shared.iter().map(|(scorer, _)| left.value(*scorer, unit)),
+                );
+            }
             None => paired.only_before += 1,
         }
         Ok(())
@@ -153,6 +166,7 @@ pub(super) async fn pair(
     let mut case = CaseNumber::default();
     read_results(store, after, |unit| {
         let model = unit.key.model_index as usize;
+        paired.units.entry(model).or_default().after += 1;
         let Some(values) = earlier.take(identity(unit, model)) else {
             paired.only_after += 1;
             return Ok(());

@@ -28,6 +28,8 @@ pub(super) struct Call {
     pub(super) baseline: String,
     /// By how much it may be worse.
     pub(super) margin: f64,
+    /// It is asked for the opposite: `not` stands before it.
+    pub(super) negated: bool,
 }
 
 /// The name that stands for a call.
@@ -48,7 +50,8 @@ pub(super) fn parse(gate: &str) -> Result<Condition, InputProblem> {
         let after = &rest[token.len()..];
         let is_field = condition.expression.trim_end().ends_with('.');
         if token == NAME && !is_field && after.trim_start().starts_with('(') {
-            let (call, behind) = call(gate, &after.trim_start()[1..])?;
+            let (mut call, behind) = call(gate, &after.trim_start()[1..])?;
+            call.negated = ends_with_not(&condition.expression);
             condition.expression.push_str(&placeholder(condition.calls.len()));
             condition.calls.push(call);
             rest = behind;
@@ -58,6 +61,13 @@ pub(super) fn parse(gate: &str) -> Result<Condition, InputProblem> {
         rest = after;
     }
     Ok(condition)
+}
+
+/// Whether what follows this text is negated by its last word, through opened parentheses.
+fn ends_with_not(text: &str) -> bool {
+    let text = text.trim_end_matches(|letter: char| letter.is_whitespace() || letter == '(');
+    let before = text.strip_suffix("not");
+    before.is_some_and(|before| !before.ends_with(|letter| is_word(letter) || letter == '.'))
 }
 
 /// Reads the arguments up to the closing parenthesis, and returns what follows it.
@@ -99,6 +109,7 @@ fn call<'gate>(gate: &str, text: &'gate str) -> Result<(Call, &'gate str), Input
         scorer: scorer.ok_or_else(|| missing("a scorer"))?,
         baseline: baseline.ok_or_else(|| missing("a `baseline`"))?,
         margin: margin.ok_or_else(|| missing("a `margin`"))?,
+        negated: false,
     };
     Ok((call, behind))
 }
@@ -185,8 +196,12 @@ mod tests {
 
     #[test]
     fn colons_and_equals_signs_say_the_same() {
-        let expected =
-            Call { scorer: "exact_match".to_owned(), baseline: "main".to_owned(), margin: 0.02 };
+        let expected = Call {
+            scorer: "exact_match".to_owned(),
+            baseline: "main".to_owned(),
+            margin: 0.02,
+            negated: false,
+        };
         for gate in [
             "no_regression(exact_match, baseline: \"main\", margin: 0.02)",
             "no_regression(exact_match, baseline=\"main\", margin=0.02)",
@@ -208,6 +223,10 @@ mod tests {
             "(a.mean > 0.5 or __no_regression_0) and not __no_regression_1"
         );
         assert_eq!(condition.calls[0].baseline, "x, y)");
+        assert_eq!(
+            condition.calls.iter().map(|call| call.negated).collect::<Vec<_>>(),
+            [false, true]
+        );
         let untouched =
             "a.no_regression(b) and 'no_regression(' != c.mean and no_regression.mean > 1";
         assert_eq!(read(untouched).expression, untouched);

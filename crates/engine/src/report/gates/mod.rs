@@ -46,7 +46,13 @@ pub(crate) fn baselines_of(gate: &str) -> Vec<String> {
 /// Refuses a gate that cannot be read or that uses a name nobody knows.
 pub(crate) fn check_gate(gate: &str, scorers: &[&str]) -> Result<(), InputProblem> {
     let Condition { expression, calls } = call::parse(gate)?;
-    for Call { scorer, .. } in &calls {
+    for Call { scorer, negated, .. } in &calls {
+        if *negated {
+            return Err(InputProblem::new(format!(
+                "the condition `{gate}` negates `no_regression`, which also holds where the data cannot tell"
+            ))
+            .hint("leave out `not`: a regression fails the gate by itself, and a condition on `mean` or `low` can ask for more"));
+        }
         if !scorers.contains(&scorer.as_str()) {
             return Err(InputProblem::new(format!(
                 "the condition `{gate}` uses `{scorer}`, which is no scorer of this evaluation"
@@ -187,14 +193,20 @@ fn judge(
     match (holds(true), holds(false)) {
         (Ok(passed), Ok(surely)) => {
             result.passed = passed;
-            result.detail = shown.join(", ");
-            if passed && !surely {
+            if passed != surely {
                 let open = judgements.into_iter().filter_map(|judgement| match judgement {
                     Judgement::TooSmall(reason) => Some(reason),
                     _ => None,
                 });
-                result.warning = Some(open.collect::<Vec<_>>().join("; "));
+                let open = open.collect::<Vec<_>>().join("; ");
+                if passed {
+                    result.warning = Some(open);
+                } else {
+                    // The condition asks for a regression, and none is shown.
+                    shown.push(open);
+                }
             }
+            result.detail = shown.join(", ");
             result
         }
         (Err(error), _) | (_, Err(error)) => {
@@ -225,6 +237,11 @@ mod tests {
         let call = "no_regression(exact_match, baseline: \"main\", margin: 0.02)";
         assert!(check_gate(call, &known).is_ok());
         assert!(check_gate(&format!("{call} and exact_match.mean > 0.5"), &known).is_ok());
+        for negated in [format!("not {call}"), format!("exact_match.mean > 1 or not ( {call})")] {
+            let problem = check_gate(&negated, &known).err().unwrap_or_default();
+            assert!(problem.message.contains("negates `no_regression`"), "{negated}");
+        }
+        assert!(check_gate(&format!("not (exact_match.mean < 0.5) and {call}"), &known).is_ok());
         let wrong = call.replace("exact_match", "exact_mach");
         let problem = check_gate(&wrong, &known).err().unwrap_or_default();
         assert_eq!(problem.hint.as_deref(), Some("did you mean `exact_match`?"));

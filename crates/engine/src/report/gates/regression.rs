@@ -4,7 +4,7 @@ use fullbench_stats::compare::mcnemar_exact;
 use serde::Serialize;
 
 use super::super::diff::{DiffCounts, DiffReport};
-use super::super::evidence::{Evidence, LEVEL};
+use super::super::evidence::{Evidence, LEVEL, Verdict};
 use super::call::Call;
 use super::rounded;
 
@@ -36,6 +36,9 @@ pub struct GateEvidence {
     pub run: String,
     /// By how much the scorer may be worse.
     pub margin: f64,
+    /// What else to know: data that differ from the baseline's, cases that are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What was compared.
     #[serde(flatten)]
     pub comparison: DiffCounts,
@@ -47,7 +50,7 @@ pub(super) fn judge(
     model: &str,
     comparison: Option<&Comparison>,
 ) -> (Judgement, Option<GateEvidence>) {
-    let Call { scorer, baseline, margin } = call;
+    let Call { scorer, baseline, margin, .. } = call;
     let unjudged = |reason: String| (Judgement::Unjudged(reason), None);
     let report = match comparison {
         None => {
@@ -66,6 +69,7 @@ pub(super) fn judge(
         baseline: baseline.clone(),
         run: report.before.clone(),
         margin: *margin,
+        notes: notes(report, row),
         comparison: row.clone(),
     };
     let judgement = if row.redefined {
@@ -76,6 +80,21 @@ pub(super) fn judge(
         of_evidence(&row.evidence, *margin)
     };
     (judgement, Some(evidence))
+}
+
+/// What a reader of one number must know of how it was compared.
+fn notes(report: &DiffReport, row: &DiffCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if report.other_data {
+        notes.push("the data differ from the baseline's".to_owned());
+    }
+    for (units, whose) in [(row.before_units, "the baseline's"), (row.after_units, "this run's")] {
+        if row.pairs < units {
+            let what = if report.repeated { "answers" } else { "cases" };
+            notes.push(format!("{} of {whose} {units} {what} are compared", row.pairs));
+        }
+    }
+    notes
 }
 
 fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
@@ -98,26 +117,25 @@ fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
     if interval.low >= -margin {
         return Judgement::Shown;
     }
-    let mut text = if interval.high < 0.0 && rejected {
-        format!(
+    if interval.high < 0.0 && rejected {
+        return Judgement::TooSmall(format!(
             "it is worse, by {} to {}, and too small to tell whether by more than {}",
             rounded(-interval.high),
             rounded(-interval.low),
             rounded(margin)
-        )
-    } else {
-        format!(
-            "too small to tell: the difference may be as low as {}, below {}",
-            rounded(interval.low),
-            rounded(-margin)
-        )
-    };
+        ));
+    }
+    let mut text = format!(
+        "too small to tell: the difference may be as low as {}, below {}",
+        rounded(interval.low),
+        rounded(-margin)
+    );
     if let Some(needed) = needed(evidence, margin) {
         let what = match evidence.observation {
             "group" => "groups",
             _ => "cases",
         };
-        text.push_str(&format!("; about {needed:.0} {what} would tell"));
+        text.push_str(&format!("; if nothing really changed, about {needed:.0} {what} would tell"));
     }
     Judgement::TooSmall(text)
 }
@@ -125,9 +143,10 @@ fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
 /// Observations that show a true difference of 0 to be above the margin, in 80 of 100 runs; none where more do not help.
 fn needed(evidence: &Evidence, margin: f64) -> Option<f64> {
     let observations = evidence.observations as f64;
-    let needed = match evidence.minimum_detectable_effect {
-        Some(detectable) => observations * (detectable / margin).powi(2),
-        None => Z_SQUARED * (1.0 - margin) / margin,
+    let needed = match evidence.verdict {
+        // Of values that never change, the interval narrows with their number alone.
+        Verdict::Identical => Z_SQUARED * (1.0 - margin) / margin,
+        _ => evidence.needed_for_no_regression(margin)?,
     };
     (margin > 0.0 && needed.is_finite() && needed > observations).then(|| needed.ceil())
 }
@@ -140,8 +159,9 @@ pub(super) fn shown(evidence: &GateEvidence) -> String {
         || "no interval".to_owned(),
         |interval| format!("95% interval {} to {}", rounded(interval.low), rounded(interval.high)),
     );
+    let notes: String = evidence.notes.iter().map(|note| format!("; {note}")).collect();
     format!(
-        "{} {} from {} of `{baseline}`: {} ({interval}, {} pairs)",
+        "{} {} from {} of `{baseline}`: {} ({interval}, {} pairs{notes})",
         comparison.scorer,
         number(comparison.after_mean),
         number(comparison.before_mean),

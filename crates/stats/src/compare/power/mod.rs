@@ -1,9 +1,11 @@
 //! What a study can find: power, sample size, minimum detectable effect.
 
+mod changes;
 mod noncentral;
 mod proportion;
 mod variance;
 
+pub use changes::{mcnemar_detectable_difference, mcnemar_pairs_needed, mcnemar_power};
 pub use proportion::{proportion_power, proportion_sample_size};
 pub use variance::{
     VarianceComponents, paired_deviation, paired_rate_deviation, rate_deviation,

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (folder, count) = (Path::new(folder), count.parse()?);
     let said = match verb.as_str() {
-        "alpha" => alphas(&folder.join("ratings.csv"), count)?,
+        "alpha" => alphas(folder, count)?,
         "battles" => battles(&folder.join("battles.csv"), count)?,
         "labels" => labels(&folder.join("labels.csv"), count)?,
         _ => return Err("alpha, battles or labels".into()),
@@ -36,33 +36,56 @@ fn texts<'a>(table: &'a Table, role: &str) -> Result<&'a Texts, Box<dyn Error>> 
     table.texts(role).ok_or_else(|| format!("no column {role}").into())
 }
 
-/// Alpha at each level, from the long table on: ratings are brought together by item each time.
-fn alphas(path: &Path, repetitions: usize) -> Outcomes {
-    let wanted = [Wanted::text("item"), Wanted::text("annotator"), Wanted::text("value")];
-    let table = Table::read(path, &wanted)?;
-    let (items, annotators) = (texts(&table, "item")?, texts(&table, "annotator")?);
-    let values = texts(&table, "value")?;
-    let numbers: Result<Vec<f64>, _> = values.names.iter().map(|name| name.parse()).collect();
-    let numbers = numbers?;
+/// A file of ratings, read.
+struct Rated {
+    table: Table,
+    numbers: Vec<f64>,
+}
+
+impl Rated {
+    fn read(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let wanted = [Wanted::text("item"), Wanted::text("annotator"), Wanted::text("value")];
+        let table = Table::read(path, &wanted)?;
+        let values = texts(&table, "value")?;
+        let numbers: Result<Vec<f64>, _> = values.names.iter().map(|name| name.parse()).collect();
+        Ok(Self { numbers: numbers?, table })
+    }
+
+    /// Alpha from the long table on: ratings are brought together by item each time.
+    fn alpha(&self, level: Level) -> Result<f64, Box<dyn Error>> {
+        let codes = |role| texts(&self.table, role).map(|texts| texts.codes.as_slice());
+        let (items, annotators) = (codes("item")?, codes("annotator")?);
+        let ratings = Ratings::with_numbers(items, annotators, codes("value")?, &self.numbers)?;
+        Ok(alpha(&ratings, level)?.alpha)
+    }
+}
+
+/// Alpha at each level: of a table in memory, and from each of the two files on.
+fn alphas(folder: &Path, repetitions: usize) -> Outcomes {
+    let rated = Rated::read(&folder.join("ratings.csv"))?;
     let mut said = Map::new();
-    for (name, level) in [
-        ("nominal", Level::Nominal),
-        ("ordinal", Level::Ordinal),
-        ("interval", Level::Interval),
-        ("ratio", Level::Ratio),
-    ] {
-        let mut seconds = Vec::new();
-        let mut value = 0.0;
-        for _ in 0..repetitions {
-            let started = Instant::now();
-            let ratings =
-                Ratings::with_numbers(&items.codes, &annotators.codes, &values.codes, &numbers)?;
-            value = alpha(&ratings, level)?.alpha;
-            seconds.push(started.elapsed().as_secs_f64());
+    for level in Level::ALL {
+        let name = level.name();
+        said.insert(name.to_owned(), timed(repetitions, || rated.alpha(level))?);
+        for file in ["ratings", "shuffled"] {
+            let path = folder.join(file).with_extension("csv");
+            let outcome = timed(repetitions, || Rated::read(&path)?.alpha(level))?;
+            said.insert(format!("{file}-{name}"), outcome);
         }
-        said.insert(name.to_owned(), json!({ "seconds": seconds, "alpha": value }));
     }
     Ok(said.into())
+}
+
+/// The times of each repetition, and what came out of the last.
+fn timed(repetitions: usize, work: impl Fn() -> Result<f64, Box<dyn Error>>) -> Outcomes {
+    let mut seconds = Vec::new();
+    let mut value = 0.0;
+    for _ in 0..repetitions {
+        let started = Instant::now();
+        value = work()?;
+        seconds.push(started.elapsed().as_secs_f64());
+    }
+    Ok(json!({ "seconds": seconds, "alpha": value }))
 }
 
 /// Bradley–Terry with a bootstrap of so many rounds; the fit to all duels is part of the time.

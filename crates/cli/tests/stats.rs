@@ -120,6 +120,29 @@ fn judges_against_people_and_plans() {
     assert!(planned.stdout.contains("four times out of five"), "{}", planned.stdout);
 }
 
+/// Every command of `examples/statistics/README.md` does what it says there.
+#[test]
+fn the_examples_can_be_tried() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/statistics");
+    let page = std::fs::read_to_string(format!("{examples}/README.md")).unwrap();
+    let commands: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("fullbench stats ")).collect();
+    assert!(commands.len() > 6, "{page}");
+    let folder = Folder::new();
+    for command in commands {
+        let words = command.split('#').next().unwrap_or_default().split_whitespace();
+        let arguments: Vec<String> = words
+            .map(|word| match word.ends_with(".csv") {
+                true => format!("{examples}/{word}"),
+                false => word.to_owned(),
+            })
+            .collect();
+        let said = stats(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(said.code, Some(0), "{command}: {}", said.stderr);
+        assert!(said.stdout.contains("To be firmer:"), "{command}: {}", said.stdout);
+    }
+}
+
 #[test]
 fn bad_data_is_named_with_its_line() {
     let folder = Folder::new();

@@ -24,7 +24,7 @@ pub struct BayesianTest {
     pub treatment: Posterior,
     /// The probability that the treatment is better, P(d > 0).
     pub probability_of_improvement: f64,
-    /// The expected difference, E[d].
+    /// The expected difference, `E[d]`.
     pub expected_lift: f64,
     /// The expected difference as a percentage of the control's expectation; none where that is 0.
     pub expected_lift_percent: Option<f64>,

@@ -99,7 +99,10 @@ fn dawid_skene_equals_crowd_kit_at_equal_iterations() {
 /// crowd-kit starts from other random numbers; both are let run until they stand still.
 #[test]
 fn mace_equals_crowd_kit_where_both_end() {
-    for case in reference()["cases"].as_array().unwrap() {
+    let reference = reference();
+    // Where crowd-kit is still on its way after 400 iterations, there is no end to compare.
+    let settled = |case: &&Value| case["mace"]["settled"] == true;
+    for case in reference["cases"].as_array().unwrap().iter().filter(settled) {
         let ratings = ratings_of(case);
         let options = MaceOptions { iterations: 400, tolerance: 0.0, ..MaceOptions::default() };
         let ours = mace(&ratings, &options).unwrap();

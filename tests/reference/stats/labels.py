@@ -42,8 +42,9 @@ def case(rng, items, annotators, labels, each, accuracies, iterations):
     votes = MajorityVote().fit_predict_proba(data)
     skills = pd.Series(rng.random(annotators) + 0.1, index=range(annotators))
     weighted = MajorityVote().fit_predict_proba(data, skills)
-    mace = MACE(n_restarts=1, n_iter=400).fit(data)
     names = sorted(data.label.unique())
+    mace, later = (MACE(n_restarts=1, n_iter=count).fit(data) for count in (400, 800))
+    moved = (mace.probas_.sort_index()[names] - later.probas_.sort_index()[names]).abs().to_numpy().max()
     return {
         "rows": data.to_numpy().tolist(),
         "majority": votes.sort_index()[names].to_numpy().tolist(),
@@ -53,6 +54,7 @@ def case(rng, items, annotators, labels, each, accuracies, iterations):
         "mace": {
             "probabilities": mace.probas_.sort_index()[names].to_numpy().tolist(),
             "knowing": mace.spamming_[:, 1].tolist(),
+            "settled": bool(moved < 1e-8),
         },
     }
 

@@ -137,12 +137,9 @@ fn pairs(rows: Vec<(&'static str, String)>) -> Grid {
 }
 
 fn interval_name(alpha: f64) -> &'static str {
-    match (alpha * 1000.0).round() as u32 {
-        10 => "99% interval",
-        50 => "95% interval",
-        100 => "90% interval",
-        _ => "interval",
-    }
+    let usual = [(0.01, "99% interval"), (0.05, "95% interval"), (0.1, "90% interval")];
+    let named = usual.iter().find(|(level, _)| (alpha - level).abs() < 1e-9);
+    named.map_or("interval", |(_, name)| name)
 }
 
 pub(super) fn decision(decision: Decision) -> &'static str {

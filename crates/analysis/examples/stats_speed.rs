@@ -94,7 +94,7 @@ fn battles(path: &Path, rounds: usize) -> Outcomes {
     let (first, second) = (texts(&table, "a")?, texts(&table, "b")?);
     let winner = texts(&table, "winner")?;
     let names = &first.names;
-    let number = |name: &String| names.iter().position(|other| other == name).map(|at| at as u32);
+    let number = |name: &str| names.iter().position(|other| other == name).map(|at| at as u32);
     let seconds: Option<Vec<u32>> = second.names.iter().map(number).collect();
     let seconds = seconds.ok_or("a model that is never first")?;
     let second: Vec<u32> = second.codes.iter().map(|code| seconds[*code as usize]).collect();
@@ -119,7 +119,7 @@ fn battles(path: &Path, rounds: usize) -> Outcomes {
     let fit = bradley_terry(&battles, &options)?;
     let elapsed = started.elapsed().as_secs_f64();
     let ratings: Map<String, Value> =
-        names.iter().cloned().zip(fit.strengths.into_iter().map(Value::from)).collect();
+        names.iter().map(str::to_owned).zip(fit.strengths.into_iter().map(Value::from)).collect();
     Ok(json!({ "seconds": elapsed, "rounds": rounds, "ratings": ratings }))
 }
 
@@ -143,7 +143,7 @@ fn labels(path: &Path, iterations: usize) -> Outcomes {
             .enumerate()
             .map(|(item, name)| {
                 let best = fitted.posteriors.best(item).map(|(label, _, _)| label as usize);
-                (name.clone(), Value::from(best.map(|label| values.names[label].as_str())))
+                (name.to_owned(), Value::from(best.map(|label| values.names.get(label))))
             })
             .collect();
     }

@@ -49,7 +49,7 @@ impl NamedRatings {
         }
         let (ratings, values) = if level == Level::Nominal && order.is_empty() {
             let ratings = Ratings::new(&rated.items, &rated.annotators, &rated.values);
-            (ratings, given.names.clone())
+            (ratings, given.names.iter().map(str::to_owned).collect())
         } else {
             let numbers = numbers(&table, given, level, order)?;
             let ratings =
@@ -85,8 +85,7 @@ impl NamedRatings {
     }
 
     fn name(&self, role: &str, code: usize) -> &str {
-        let names = self.table.texts(role).map(|texts| texts.names.as_slice()).unwrap_or_default();
-        names.get(code).map_or("", String::as_str)
+        self.table.texts(role).and_then(|texts| texts.names.get(code)).unwrap_or_default()
     }
 }
 

@@ -40,7 +40,7 @@ fn columns_are_found_by_name_whatever_stands_around_them() {
         read(".csv", "\u{FEFF}note,value, item\r\nx, b ,i1\r\n\r\ny,a,i2\r\n\nz,b,i1").unwrap();
     assert_eq!(texts(&table, "item"), some(&["i1", "i2", "i1"]));
     assert_eq!(texts(&table, "value"), some(&["b", "a", "b"]));
-    assert_eq!(table.texts("value").unwrap().names, ["b", "a"]);
+    assert!(table.texts("value").unwrap().names.iter().eq(["b", "a"]));
     assert!(table.numbers("weight").is_none());
     let lines: Vec<u64> = (0..3).map(|row| table.line(row)).collect();
     assert_eq!(lines, [2, 4, 6]);
@@ -74,7 +74,7 @@ fn long_and_short_names_are_told_apart() {
         writeln!(contents, "{name},{}", name.replace('x', "\u{0}")).unwrap();
     }
     let table = read(".csv", contents).unwrap();
-    assert_eq!(table.texts("item").unwrap().names, names);
+    assert!(table.texts("item").unwrap().names.iter().eq(names.iter().map(String::as_str)));
     let codes: Vec<u32> = (0..40).chain(0..40).collect();
     assert_eq!(table.texts("item").unwrap().codes, codes);
     assert_eq!(table.texts("value").unwrap().codes, codes);

@@ -157,11 +157,15 @@ fn labels(judge: &Texts, human: &Texts, rows: &[usize]) -> Labels {
     };
     let names: Vec<String> = used(judge).union(&used(human)).cloned().collect();
     let codes = |texts: &Texts| -> Vec<u32> {
-        let known: Vec<u32> =
-            texts.names.iter().map(|name| names.binary_search(name).unwrap_or(0) as u32).collect();
+        let known: Vec<u32> = texts.names.iter().map(|name| known_as(&names, name)).collect();
         rows.iter().map(|&row| known[texts.codes[row] as usize]).collect()
     };
     Labels { judge: codes(judge), human: codes(human), names }
+}
+
+/// The place of a name in a sorted list; 0 where it is not there, which no row uses.
+fn known_as(sorted: &[String], name: &str) -> u32 {
+    sorted.binary_search_by(|other| other.as_str().cmp(name)).unwrap_or(0) as u32
 }
 
 fn scores(table: &Table, rows: &[usize], judge: Vec<f64>, human: Vec<f64>) -> Scores {

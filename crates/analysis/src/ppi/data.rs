@@ -95,8 +95,8 @@ pub(super) fn read(path: &Path, columns: &[(String, String)]) -> Result<Data, An
     let judge = table.numbers("judge").unwrap_or_default();
     let Some(human) = table.numbers("human") else { return Err(without_labels(&table)) };
     refuse_repetitions(&table, 0..table.rows())?;
-    let names =
-        systems.map_or(vec![None], |systems| systems.names.iter().cloned().map(Some).collect());
+    let names = systems
+        .map_or(vec![None], |systems| systems.names.iter().map(str::to_owned).map(Some).collect());
     let mut samples: Vec<Sample> =
         names.into_iter().map(|name| Sample { name, ..Sample::default() }).collect();
     for (row, (&score, &label)) in judge.iter().zip(human).enumerate() {

@@ -1,13 +1,14 @@
 //! CSV and TSV.
 
-use csv::{ByteRecord, ReaderBuilder, Terminator};
-use memchr::{memchr, memchr_iter, memrchr};
+use std::io::{self, Read};
 
+use csv::{ByteRecord, ReaderBuilder, Terminator};
+use memchr::{memchr, memchr_iter};
+
+use super::blocks::{Block, Blocks};
+use super::cell::Span;
 use super::cells::{Broken, Part};
 use super::{Wanted, marks};
-
-/// Bytes whose cells are found before they are taken.
-const BLOCK: usize = 1 << 14;
 
 /// The names in the first line.
 pub(super) fn header(line: &[u8], delimiter: u8) -> Vec<String> {
@@ -30,62 +31,71 @@ pub(super) struct Layout<'a> {
     pub(super) wanted: Vec<&'a Wanted>,
 }
 
-/// Whole lines, with the places where their cells end.
+/// The places where the cells of a block end; kept to be used again.
 #[derive(Default)]
-struct Block {
+struct Places {
     /// The places of delimiters and line ends; before them one that stands for the line end before the block.
     marks: Vec<u32>,
     /// For each line with the right number of fields the index of the mark before it.
     rows: Vec<u32>,
 }
 
-impl Block {
+impl Places {
     /// The cell of a row in a column of the file.
-    fn cell<'a>(&self, bytes: &'a [u8], row: usize, column: usize) -> &'a [u8] {
+    fn cell(&self, row: usize, column: usize) -> Span {
         let mark = self.rows[row] as usize + column;
-        &bytes[self.marks[mark].wrapping_add(1) as usize..self.marks[mark + 1] as usize]
+        Span { start: self.marks[mark] as usize + 1, end: self.marks[mark + 1] as usize }
     }
 }
 
 impl Layout<'_> {
     /// Reads lines without quotes, a block at a time: first the cells of its lines are found, then column after column is taken.
     /// Each loop is short, so that waiting for memory in one row overlaps with the next. `room` is how many bytes the columns
-    /// are going to hold.
-    pub(super) fn plain(&self, bytes: &[u8], room: usize) -> Part {
-        let first_line = memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
-        let mut part = Part::with_capacity(&self.wanted, room / first_line.max(1) + 1);
-        let mut block = Block::default();
-        let mut rest = bytes;
-        while !rest.is_empty() && part.broken.is_none() {
-            let lines;
-            (lines, rest) = rest.split_at(whole_lines(rest));
+    /// are going to hold. None where there are quotes.
+    pub(super) fn plain(&self, source: impl Read, room: u64) -> io::Result<Option<Part>> {
+        let mut part = None;
+        let mut blocks = Blocks::new(source);
+        let mut places = Places::default();
+        while let Some(block) = blocks.next()? {
+            let lines = &block.text[block.start..];
+            if memchr(b'"', lines).is_some() {
+                return Ok(None);
+            }
+            let part = part.get_or_insert_with(|| {
+                let first_line = memchr(b'\n', lines).map_or(lines.len(), |end| end + 1);
+                let rows = room as usize / first_line.max(2 * self.columns);
+                Part::with_capacity(&self.wanted, rows + 1)
+            });
             let first = part.lines.len();
-            let broken = self.lines(lines, &mut block, &mut part);
-            part.broken = self.take(lines, &block, first, &mut part).or(broken);
+            let broken = self.lines(&block, &mut places, part);
+            part.broken = self.take(block.text, &places, first, part).or(broken);
+            if part.broken.is_some() {
+                break;
+            }
         }
-        part
+        Ok(Some(part.unwrap_or_else(|| Part::new(&self.wanted))))
     }
 
     /// Finds the cells of lines, up to one with a wrong number of fields.
-    fn lines(&self, bytes: &[u8], block: &mut Block, part: &mut Part) -> Option<Broken> {
-        let Block { marks, rows } = block;
+    fn lines(&self, block: &Block<'_>, places: &mut Places, part: &mut Part) -> Option<Broken> {
+        let Places { marks, rows } = places;
         rows.clear();
         marks.clear();
-        marks.push(u32::MAX);
-        marks::find(bytes, self.delimiter, marks);
-        if !bytes.ends_with(b"\n") {
-            marks.push(bytes.len() as u32);
+        marks.push(block.start as u32 - 1);
+        marks::find(block.text, block.start, self.delimiter, marks);
+        if !block.text.ends_with(b"\n") {
+            marks.push(block.text.len() as u32);
         }
         let mut before = 0;
         for mark in 1..marks.len() {
-            if bytes.get(marks[mark] as usize) == Some(&self.delimiter) {
+            if block.text.get(marks[mark] as usize) == Some(&self.delimiter) {
                 continue;
             }
             let fields = mark - before;
             let number = part.line_count;
             part.line_count += 1;
-            let start = marks[before].wrapping_add(1) as usize;
-            if fields != 1 || !matches!(&bytes[start..marks[mark] as usize], b"" | b"\r") {
+            let start = marks[before] as usize + 1;
+            if fields != 1 || !matches!(&block.text[start..marks[mark] as usize], b"" | b"\r") {
                 if fields != self.columns {
                     return self.check_count(fields, number).err();
                 }
@@ -98,13 +108,14 @@ impl Layout<'_> {
     }
 
     /// Takes the cells of a block, whose first row is `first`, and gives the first line that is broken.
-    fn take(&self, bytes: &[u8], block: &Block, first: usize, part: &mut Part) -> Option<Broken> {
+    fn take(&self, text: &[u8], places: &Places, first: usize, part: &mut Part) -> Option<Broken> {
         let mut broken: Option<Broken> = None;
         for (column, role) in self.roles.iter().enumerate() {
             let Some(role) = *role else { continue };
             let wanted = self.wanted[role];
-            let cell = |row| block.cell(bytes, row, column);
-            if let Err((row, message, hint)) = part.add_all(role, wanted, block.rows.len(), cell) {
+            let cell = |row| places.cell(row, column);
+            let taken = part.add_all(role, wanted, text, places.rows.len(), cell);
+            if let Err((row, message, hint)) = taken {
                 let line = part.lines.get(first + row).unwrap_or_default();
                 if broken.as_ref().is_none_or(|broken| line < broken.line) {
                     let field = Some(wanted.column.clone());
@@ -194,12 +205,4 @@ impl Layout<'_> {
             "a field with a comma, a quote or a line break must be in double quotes".to_owned();
         Err(Broken { line, field, message, hint })
     }
-}
-
-/// How many bytes at the beginning are the whole lines of a block: at least one line.
-fn whole_lines(bytes: &[u8]) -> usize {
-    let Some(block) = bytes.get(..BLOCK) else { return bytes.len() };
-    let end =
-        memrchr(b'\n', block).or_else(|| memchr(b'\n', &bytes[BLOCK..]).map(|end| BLOCK + end));
-    end.map_or(bytes.len(), |end| end + 1)
 }

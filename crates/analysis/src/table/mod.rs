@@ -1,8 +1,10 @@
 //! Tables in long format: one observation a line, of CSV, TSV or JSON Lines, read by column.
 //!
-//! Files are read whole and in parallel, so that ten million lines take seconds. Texts become codes in the order of their
+//! Files are read in parallel, so that ten million lines take seconds. Texts become codes in the order of their
 //! first appearance. A broken line is an error that names it; nothing is skipped in silence.
 
+mod blocks;
+mod cell;
 mod cells;
 mod delimited;
 mod header;
@@ -11,12 +13,13 @@ mod lines;
 mod marks;
 mod read;
 mod short;
+mod source;
 mod texts;
 
 use std::path::{Path, PathBuf};
 
 use lines::Lines;
-pub use texts::{MISSING, Texts};
+pub use texts::{MISSING, Names, Texts};
 
 use crate::AnalysisError;
 

@@ -1,19 +1,24 @@
 //! A file, from its bytes to its columns.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
-use memchr::{memchr, memrchr};
+use memchr::memchr;
 use rayon::prelude::*;
 
 use super::cells::{Part, join};
 use super::delimited::{self, Layout};
+use super::source::Source;
 use super::{Table, Wanted, header, json};
 use crate::AnalysisError;
 
-/// Parts smaller than this are not worth a thread.
-const MIN_PART: usize = 1 << 20;
+/// Files larger than this are not held in memory.
+const LARGE: u64 = 1 << 22;
+
+/// How much of a large file is looked at to find its header.
+const HEAD: u64 = 1 << 16;
 
 #[derive(Clone, Copy)]
 enum Format {
@@ -34,24 +39,33 @@ struct Taken {
 /// What is wrong, and what to do about it.
 type Complaint = (String, String);
 
+/// Why a file cannot be taken apart.
+enum Refusal {
+    Unreadable(io::Error),
+    Header(Complaint),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
 pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisError> {
     let problem = |line: Option<u64>, field: Option<String>, (message, hint): Complaint| {
         AnalysisError::Input { file: path.to_owned(), line, field, message, hint: Some(hint) }
     };
     let complaint = |message: &str, hint: &str| (message.to_owned(), hint.to_owned());
-    let bytes = contents(path).map_err(|error| {
-        let message = format!("the file cannot be read: {error}");
-        problem(None, None, (message, "check the path".to_owned()))
+    let taken = taken(path, wanted).map_err(|refusal| match refusal {
+        Refusal::Header(complaint) => problem(Some(1), None, complaint),
+        Refusal::Unreadable(error) => {
+            let message = format!("the file cannot be read: {error}");
+            problem(None, None, (message, "check the path".to_owned()))
+        }
     })?;
-    let body = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    if body.trim_ascii().is_empty() {
+    let Some(taken) = taken else {
         let empty = complaint("the file is empty", "the first line names the columns");
         return Err(problem(None, None, empty));
-    }
-    let taken = match format_of(path, body) {
-        Format::JsonLines => json_lines(body, wanted),
-        Format::Delimited(delimiter) => delimited_lines(body, delimiter, wanted)
-            .map_err(|complaint| problem(Some(1), None, complaint))?,
     };
     let mut line = u64::from(taken.first_line);
     for part in &taken.parts {
@@ -88,59 +102,117 @@ pub(super) fn read(path: &Path, wanted: &[Wanted]) -> Result<Table, AnalysisErro
     Ok(table)
 }
 
-fn json_lines(body: &[u8], wanted: &[Wanted]) -> Taken {
+/// Takes a file apart; none where it is empty.
+fn taken(path: &Path, wanted: &[Wanted]) -> Result<Option<Taken>, Refusal> {
+    if let Some(taken) = large_delimited(path, wanted)? {
+        return Ok(Some(taken));
+    }
+    let bytes = contents(path)?;
+    let body = without_mark(&bytes);
+    if body.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    match format_of(path, body) {
+        Format::JsonLines => Ok(Some(json_lines(body, wanted)?)),
+        Format::Delimited(delimiter) => {
+            let end = memchr(b'\n', body).unwrap_or(body.len());
+            let rows = &body[(end + 1).min(body.len())..];
+            let sheet = Sheet { header: &body[..end], delimiter, rows: Source::Memory(rows) };
+            let taken = sheet.plain(wanted)?;
+            Ok(Some(taken.map_or_else(|| sheet.quoted(rows, wanted), Ok)?))
+        }
+    }
+}
+
+/// Takes a large delimited file apart without holding it in memory; none where it is another file, or has quotes.
+fn large_delimited(path: &Path, wanted: &[Wanted]) -> Result<Option<Taken>, Refusal> {
+    let Some(length) = length(path).filter(|length| *length > LARGE) else { return Ok(None) };
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    let body = without_mark(&head);
+    let (Format::Delimited(delimiter), Some(end)) = (format_of(path, body), memchr(b'\n', body))
+    else {
+        return Ok(None);
+    };
+    let start = (head.len() - body.len() + end + 1) as u64;
+    let rows = Source::File { path, start, end: length };
+    Sheet { header: &body[..end], delimiter, rows }.plain(wanted)
+}
+
+/// How long a file is; none for what is not a plain file.
+fn length(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|about| about.len())
+}
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+fn json_lines(body: &[u8], wanted: &[Wanted]) -> io::Result<Taken> {
     let first = body.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let lenient: Vec<Wanted> = wanted.iter().cloned().map(Wanted::may_be_empty).collect();
     let all: Vec<&Wanted> = lenient.iter().collect();
-    Taken {
-        parts: in_parts(body, |_, part| json::lines(part, &all)),
+    let parts = Source::Memory(body).parts()?;
+    let part = |range: &Range<u64>| &body[range.start as usize..range.end as usize];
+    Ok(Taken {
+        parts: parts.par_iter().map(|range| json::lines(part(range), &all)).collect(),
         first_line: 1,
         present: vec![true; wanted.len()],
         first_fields: Some(json::names(first.unwrap_or_default())),
+    })
+}
+
+/// A delimited file, its header known.
+struct Sheet<'a> {
+    header: &'a [u8],
+    delimiter: u8,
+    rows: Source<'a>,
+}
+
+impl Sheet<'_> {
+    /// Takes it apart; none where it has quotes.
+    fn plain(&self, wanted: &[Wanted]) -> Result<Option<Taken>, Refusal> {
+        let (layout, present) = self.layout(wanted)?;
+        let parts = self.rows.parts()?;
+        let parts = parts.par_iter().enumerate().map(|(index, range)| {
+            let part = self.rows.range(range);
+            // The first part is going to hold the others too.
+            let room = if index == 0 { self.rows.len() } else { part.len() };
+            layout.plain(part.reader()?, room)
+        });
+        let parts: Option<Vec<Part>> = parts.collect::<io::Result<_>>()?;
+        Ok(parts.map(|parts| Taken { parts, first_line: 2, present, first_fields: None }))
+    }
+
+    /// Takes it apart where its rows have quotes, and are in memory.
+    fn quoted(&self, rows: &[u8], wanted: &[Wanted]) -> Result<Taken, Refusal> {
+        let (layout, present) = self.layout(wanted)?;
+        Ok(Taken { parts: vec![layout.quoted(rows)], first_line: 2, present, first_fields: None })
+    }
+
+    /// How lines are taken apart, and which of the wanted columns there are.
+    fn layout<'a>(&self, wanted: &'a [Wanted]) -> Result<(Layout<'a>, Vec<bool>), Refusal> {
+        let names = delimited::header(self.header, self.delimiter);
+        let places = header::places(&names, wanted).map_err(Refusal::Header)?;
+        let present: Vec<bool> = places.iter().map(Option::is_some).collect();
+        let taken = wanted.iter().zip(&present).filter(|(_, present)| **present);
+        let taken: Vec<&Wanted> = taken.map(|(wanted, _)| wanted).collect();
+        let mut roles = vec![None; names.len()];
+        for (index, place) in places.iter().flatten().enumerate() {
+            roles[*place] = Some(index);
+        }
+        let delimiter = self.delimiter;
+        Ok((Layout { delimiter, columns: names.len(), roles, wanted: taken }, present))
     }
 }
 
-fn delimited_lines(body: &[u8], delimiter: u8, wanted: &[Wanted]) -> Result<Taken, Complaint> {
-    let end = memchr(b'\n', body).unwrap_or(body.len());
-    let names = delimited::header(&body[..end], delimiter);
-    let places = header::places(&names, wanted)?;
-    let present: Vec<bool> = places.iter().map(Option::is_some).collect();
-    let taken = wanted.iter().zip(&present).filter(|(_, present)| **present);
-    let taken: Vec<&Wanted> = taken.map(|(wanted, _)| wanted).collect();
-    let mut roles = vec![None; names.len()];
-    for (index, place) in places.iter().flatten().enumerate() {
-        roles[*place] = Some(index);
-    }
-    let layout = Layout { delimiter, columns: names.len(), roles, wanted: taken };
-    let rows = &body[(end + 1).min(body.len())..];
-    // The first part is going to hold the others too.
-    let plain = |index: usize, part: &[u8]| {
-        let room = if index == 0 { rows.len() } else { part.len() };
-        memchr(b'"', part).is_none().then(|| layout.plain(part, room))
-    };
-    let parts: Option<Vec<Part>> = in_parts(rows, plain).into_iter().collect();
-    let parts = parts.unwrap_or_else(|| vec![layout.quoted(rows)]);
-    Ok(Taken { parts, first_line: 2, present, first_fields: None })
-}
-
-fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
+fn contents(path: &Path) -> io::Result<Vec<u8>> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        io::stdin().lock().read_to_end(&mut bytes)?;
         return Ok(bytes);
     }
-    let about = std::fs::metadata(path)?;
-    if !about.is_file() || about.len() < 4 * MIN_PART as u64 {
-        return std::fs::read(path);
-    }
-    // Copying a large file takes as long as the memory it goes to is new, which several threads share.
-    let mut bytes = vec![0; about.len() as usize];
-    bytes.par_chunks_mut(MIN_PART).enumerate().try_for_each(|(index, chunk)| {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start((index * MIN_PART) as u64))?;
-        file.read_exact(chunk)
-    })?;
-    Ok(bytes)
+    std::fs::read(path)
 }
 
 fn format_of(path: &Path, body: &[u8]) -> Format {
@@ -152,23 +224,4 @@ fn format_of(path: &Path, body: &[u8]) -> Format {
         _ if body.trim_ascii_start().starts_with(b"{") => Format::JsonLines,
         _ => Format::Delimited(b','),
     }
-}
-
-/// Cuts the bytes at line ends into a part for each thread, and reads them side by side.
-fn in_parts<T: Send>(bytes: &[u8], read: impl Fn(usize, &[u8]) -> T + Sync) -> Vec<T> {
-    let size = (bytes.len() / rayon::current_num_threads()).max(MIN_PART);
-    let mut parts = Vec::new();
-    let mut rest = bytes;
-    while rest.len() > size {
-        let end = memrchr(b'\n', &rest[..size])
-            .or_else(|| memchr(b'\n', &rest[size..]).map(|end| end + size))
-            .map_or(rest.len(), |end| end + 1);
-        let (part, remaining) = rest.split_at(end);
-        parts.push(part);
-        rest = remaining;
-    }
-    if !rest.is_empty() {
-        parts.push(rest);
-    }
-    parts.into_par_iter().enumerate().map(|(index, part)| read(index, part)).collect()
 }

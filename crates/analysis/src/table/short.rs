@@ -1,5 +1,7 @@
 //! Texts of up to 16 bytes as two words, and the number that many of them end in.
 
+use super::cell::Span;
+
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const SIXES: u64 = 0x0606_0606_0606_0606;
 const HIGH_HALVES: u64 = 0xF0F0_F0F0_F0F0_F0F0;
@@ -9,35 +11,20 @@ const HIGH_HALVES: u64 = 0xF0F0_F0F0_F0F0_F0F0;
 pub(super) struct Short {
     /// The last eight bytes, or fewer where it has fewer; the last is the highest.
     pub(super) tail: u64,
-    /// The first eight bytes, the first is the lowest; 0 where it has fewer.
+    /// The bytes before them, in the same way.
     pub(super) head: u64,
     pub(super) length: u32,
 }
 
 impl Short {
-    /// The text, unless it is too long.
-    pub(super) fn new(text: &[u8]) -> Option<Self> {
-        let length = text.len();
-        if length > 16 {
+    /// The text of a cell, unless it is too long.
+    #[inline]
+    pub(super) fn new(text: &[u8], cell: Span) -> Option<Self> {
+        if cell.len() > 16 {
             return None;
         }
-        let (tail, head) =
-            if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                (u64::from_le_bytes(*last), u64::from_le_bytes(*first))
-            } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-                let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
-                let all = u64::from(first) | u64::from(last) << (8 * (length - 4));
-                (all << (64 - 8 * length), 0)
-            } else {
-                let tail = match *text {
-                    [a] => [0, 0, 0, 0, 0, 0, 0, a],
-                    [a, b] => [0, 0, 0, 0, 0, 0, a, b],
-                    [a, b, c] => [0, 0, 0, 0, 0, a, b, c],
-                    _ => [0; 8],
-                };
-                (u64::from_le_bytes(tail), 0)
-            };
-        Some(Self { tail, head, length: length as u32 })
+        let (head, tail) = cell.last_words(text);
+        Some(Self { tail, head, length: cell.len() as u32 })
     }
 
     /// The text as the digits it ends in, up to eight, and what is before them. None without digits.
@@ -49,10 +36,7 @@ impl Short {
             return None;
         }
         let of_digits = u64::MAX << (64 - 8 * digits);
-        let before = (self.length - digits).min(8);
-        let of_prefix = if before == 8 { u64::MAX } else { (1 << (8 * before)) - 1 };
-        let prefix =
-            Self { tail: self.tail & !of_digits, head: self.head & of_prefix, length: self.length };
+        let prefix = Self { tail: self.tail & !of_digits, ..self };
         Some(Numbered { prefix, digits, number: number((self.tail ^ ZEROS) & of_digits) })
     }
 }
@@ -81,6 +65,10 @@ fn number(digits: u64) -> u32 {
 mod tests {
     use super::*;
 
+    fn short(text: &[u8]) -> Option<Short> {
+        Short::new(text, Span::whole(text))
+    }
+
     #[test]
     fn words_determine_the_text() {
         let mut seen = std::collections::HashMap::new();
@@ -90,16 +78,16 @@ mod tests {
                 if let Some(byte) = text.get_mut(change) {
                     *byte = b'y';
                 }
-                let other = seen.insert(Short::new(&text).unwrap(), text.clone());
+                let other = seen.insert(short(&text).unwrap(), text.clone());
                 assert!(other.is_none_or(|other| other == text));
             }
         }
-        assert!(Short::new(&[b'x'; 17]).is_none());
+        assert!(short(&[b'x'; 17]).is_none());
     }
 
     #[test]
     fn texts_are_taken_apart_at_their_digits() {
-        let of = |text: &str| Short::new(text.as_bytes()).unwrap().numbered();
+        let of = |text: &str| short(text.as_bytes()).unwrap().numbered();
         let numbers = [
             ("7", 1, 7),
             ("42", 2, 42),
@@ -128,7 +116,8 @@ mod tests {
         for first in prefixes {
             for second in prefixes {
                 let of = |prefix: &str, number: &str| {
-                    Short::new(format!("{prefix}{number}").as_bytes()).unwrap().numbered().unwrap()
+                    let text = format!("{prefix}{number}");
+                    short(text.as_bytes()).unwrap().numbered().unwrap()
                 };
                 let (a, b) = (of(first, "012345"), of(second, "987654"));
                 assert_eq!((a.digits, b.digits), (6, 6));

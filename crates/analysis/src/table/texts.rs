@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
+use super::cell::Span;
 use super::short::{Numbered, Short};
 
 /// The code of an empty cell.
@@ -25,7 +26,40 @@ pub struct Texts {
     /// For each row the index of its text in `names`, or [`MISSING`].
     pub codes: Vec<u32>,
     /// The distinct texts, in the order of their first appearance.
-    pub names: Vec<String>,
+    pub names: Names,
+}
+
+/// Distinct texts in one piece of memory: a million of them are not a million allocations.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Names {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// There are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text of a code.
+    #[must_use]
+    pub fn get(&self, code: usize) -> Option<&str> {
+        let start = code.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.text.get(start..*self.ends.get(code)?)
+    }
+
+    /// The texts, in the order of their codes.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).filter_map(|code| self.get(code))
+    }
 }
 
 impl Texts {
@@ -33,7 +67,7 @@ impl Texts {
     #[must_use]
     pub fn get(&self, row: usize) -> Option<&str> {
         let code = *self.codes.get(row)?;
-        self.names.get(code as usize).map(String::as_str)
+        self.names.get(code as usize)
     }
 
     /// The first row that has a code.
@@ -57,7 +91,7 @@ pub(super) struct Interner {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// Short texts that came a moment ago, each in its place.
-    recent: Vec<Entry>,
+    recent: Box<[Entry; RECENT]>,
     /// Rows of a block whose text is to be looked up, with the text if it is short; kept to be used again.
     waiting: Vec<(usize, Option<Short>)>,
 }
@@ -80,7 +114,7 @@ fn place(text: Short) -> usize {
 /// Texts that differ only in the number they end in, with as many digits: their codes are found without a search.
 struct Series {
     prefix: Short,
-    /// For each number the code and 1 more, or 0.
+    /// For each number the code and 1 more, or 0, which is 1 more than [`MISSING`].
     codes: Vec<u32>,
 }
 
@@ -104,7 +138,7 @@ impl Interner {
             long: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
-            recent: vec![Entry::new(nothing, MISSING); RECENT],
+            recent: Box::new([Entry::new(nothing, MISSING); RECENT]),
             waiting: Vec::new(),
         }
     }
@@ -114,18 +148,29 @@ impl Interner {
     }
 
     pub(super) fn name(&self, code: u32) -> &[u8] {
-        name(&self.bytes, &self.ends, code)
+        span(&self.ends, code).of(&self.bytes)
     }
 
-    /// Takes the cells of some rows and adds the code of each to `codes`; blanks around a cell do not count, and one without anything else is
-    /// [`MISSING`].
+    /// The first of the texts from `known` on that is not UTF-8.
+    pub(super) fn foreign(&self, known: usize) -> Option<u32> {
+        let start = known.checked_sub(1).map_or(0, |before| self.ends[before]);
+        if self.bytes[start..].is_ascii() {
+            return None;
+        }
+        let is_foreign = |code: &u32| std::str::from_utf8(self.name(*code)).is_err();
+        (known as u32..self.len() as u32).find(is_foreign)
+    }
+
+    /// Takes the cells of some rows of a text and adds the code of each to `codes`; blanks around a cell do not count, and one
+    /// without anything else is [`MISSING`].
     ///
     /// Cells that were there a moment ago are done at once. The others are looked up in a loop that does nothing else, so that
     /// many accesses to memory are under way at the same time; last, those that are new are taken in their order.
-    pub(super) fn add_codes<'a>(
+    pub(super) fn add_codes(
         &mut self,
+        text: &[u8],
         rows: usize,
-        cell: impl Fn(usize) -> &'a [u8],
+        cell: impl Fn(usize) -> Span,
         codes: &mut Vec<u32>,
     ) {
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -133,33 +178,36 @@ impl Interner {
         let first = codes.len();
         let mut repeated = false;
         let mut last = None;
-        codes.extend((0..rows).map(|row| {
-            let cell = cell(row).trim_ascii();
-            let text = Short::new(cell);
-            if let Some(text) = text {
-                let recent = &self.recent[place(text)];
-                if recent.text() == text {
+        codes.reserve(rows);
+        for row in 0..rows {
+            let cell = cell(row).trimmed(text);
+            let short = Short::new(text, cell);
+            if let Some(short) = short {
+                let recent = &self.recent[place(short)];
+                if recent.text() == short {
                     last = None;
-                    return recent.code;
+                    codes.push(recent.code);
+                    continue;
                 }
-                if last == Some(text) {
+                if last == Some(short) {
                     repeated = true;
-                    return SAME;
+                    codes.push(SAME);
+                    continue;
                 }
             }
-            last = text;
+            last = short;
             if !cell.is_empty() {
-                waiting.push((row, text));
+                waiting.push((row, short));
             }
-            MISSING
-        }));
-        let new = &mut codes[first..];
-        for &(row, text) in &waiting {
-            new[row] = text.and_then(|text| self.known_short(text)).unwrap_or(MISSING);
+            codes.push(MISSING);
         }
-        for &(row, text) in &waiting {
+        let new = &mut codes[first..];
+        for &(row, short) in &waiting {
+            new[row] = short.map_or(MISSING, |short| self.known_short(short));
+        }
+        for &(row, short) in &waiting {
             if new[row] == MISSING {
-                new[row] = self.code(text, cell(row).trim_ascii());
+                new[row] = self.code(short, cell(row).trimmed(text).of(text));
             }
         }
         if repeated {
@@ -172,24 +220,25 @@ impl Interner {
         self.waiting = waiting;
     }
 
-    fn known_short(&self, text: Short) -> Option<u32> {
+    /// The code of a text, or [`MISSING`]. What is found decides about no branch, so that a loop need not wait for it.
+    fn known_short(&self, text: Short) -> u32 {
         if let Some(numbered) = text.numbered()
             && let Some(series) = &self.series[numbered.digits as usize]
             && series.prefix == numbered.prefix
             && let Some(&code) = series.codes.get(numbered.number as usize)
         {
-            return code.checked_sub(1);
+            return code.wrapping_sub(1);
         }
         let entry = self.short.find(self.hasher.hash_one(text), |entry| entry.text() == text);
-        entry.map(|entry| entry.code)
+        entry.map_or(MISSING, |entry| entry.code)
     }
 
     /// The code of a text, which may be new.
     fn code(&mut self, text: Option<Short>, name: &[u8]) -> u32 {
         let Some(text) = text else { return self.long_code(name) };
         let code = match self.known_short(text) {
-            Some(code) => code,
-            None => self.add_short(text, name),
+            MISSING => self.add_short(text, name),
+            code => code,
         };
         self.recent[place(text)] = Entry::new(text, code);
         code
@@ -218,26 +267,18 @@ impl Interner {
     }
 
     fn long_code(&mut self, text: &[u8]) -> u32 {
-        let hash = self.hasher.hash_one(text);
-        if let Some(code) = self.known_long(hash, text) {
+        if let Some(code) = self.known_long(text) {
             return code;
         }
         let code = self.add_name(text);
         let (hasher, bytes, ends) = (&self.hasher, &self.bytes, &self.ends);
-        self.long.insert_unique(hash, code, |&code| hasher.hash_one(name(bytes, ends, code)));
+        let hash = |&code: &u32| hasher.hash_one(span(ends, code).of(bytes));
+        self.long.insert_unique(hash(&code), code, hash);
         code
     }
 
-    /// The code of a text that is there already.
-    fn known(&self, text: &[u8]) -> Option<u32> {
-        match Short::new(text) {
-            Some(short) => self.known_short(short),
-            None => self.known_long(self.hasher.hash_one(text), text),
-        }
-    }
-
-    fn known_long(&self, hash: u64, text: &[u8]) -> Option<u32> {
-        self.long.find(hash, |&code| self.name(code) == text).copied()
+    fn known_long(&self, text: &[u8]) -> Option<u32> {
+        self.long.find(self.hasher.hash_one(text), |&code| self.name(code) == text).copied()
     }
 
     fn add_name(&mut self, text: &[u8]) -> u32 {
@@ -249,25 +290,29 @@ impl Interner {
     /// Takes the texts of another, and gives for each of its codes the one it has here. After the last, nothing is looked up again,
     /// and new texts need no place in the table.
     pub(super) fn absorb(&mut self, other: &Self, last: bool) -> Vec<u32> {
-        let known = |code| self.known(other.name(code)).unwrap_or(MISSING);
+        let short = |code| Short::new(&other.bytes, span(&other.ends, code));
+        let known = |code| match short(code) {
+            Some(short) => self.known_short(short),
+            None => self.known_long(other.name(code)).unwrap_or(MISSING),
+        };
         let mut codes: Vec<u32> =
             (0..other.len() as u32).into_par_iter().with_min_len(4_096).map(known).collect();
         for (code, here) in codes.iter_mut().enumerate().filter(|(_, here)| **here == MISSING) {
-            let name = other.name(code as u32);
-            *here = if last { self.add_name(name) } else { self.code(Short::new(name), name) };
+            let code = code as u32;
+            let name = other.name(code);
+            *here = if last { self.add_name(name) } else { self.code(short(code), name) };
         }
         codes
     }
 
-    /// The texts, as strings; those that are not UTF-8 were refused when they came.
-    pub(super) fn into_names(self) -> Vec<String> {
-        let name = |code| String::from_utf8_lossy(self.name(code)).into_owned();
-        (0..self.ends.len() as u32).into_par_iter().with_min_len(4_096).map(name).collect()
+    /// The texts; those that are not UTF-8 were refused when they came.
+    pub(super) fn into_names(self) -> Names {
+        Names { text: String::from_utf8(self.bytes).unwrap_or_default(), ends: self.ends }
     }
 }
 
-fn name<'a>(bytes: &'a [u8], ends: &[usize], code: u32) -> &'a [u8] {
+/// Where the text of a code is.
+fn span(ends: &[usize], code: u32) -> Span {
     let index = code as usize;
-    let start = if index == 0 { 0 } else { ends[index - 1] };
-    &bytes[start..ends[index]]
+    Span { start: if index == 0 { 0 } else { ends[index - 1] }, end: ends[index] }
 }

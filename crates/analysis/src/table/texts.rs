@@ -178,20 +178,22 @@ impl Interner {
         let first = codes.len();
         let mut repeated = false;
         let mut last = None;
-        codes.reserve(rows);
-        for row in 0..rows {
+        codes.resize(first + rows, MISSING);
+        let new = &mut codes[first..];
+        let recent = &*self.recent;
+        for (row, code) in new.iter_mut().enumerate() {
             let cell = cell(row).trimmed(text);
             let short = Short::new(text, cell);
             if let Some(short) = short {
-                let recent = &self.recent[place(short)];
+                let recent = &recent[place(short)];
                 if recent.text() == short {
                     last = None;
-                    codes.push(recent.code);
+                    *code = recent.code;
                     continue;
                 }
                 if last == Some(short) {
                     repeated = true;
-                    codes.push(SAME);
+                    *code = SAME;
                     continue;
                 }
             }
@@ -199,9 +201,7 @@ impl Interner {
             if !cell.is_empty() {
                 waiting.push((row, short));
             }
-            codes.push(MISSING);
         }
-        let new = &mut codes[first..];
         for &(row, short) in &waiting {
             new[row] = short.map_or(MISSING, |short| self.known_short(short));
         }

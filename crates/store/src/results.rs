@@ -15,7 +15,7 @@ use crate::{ScopedStore, StoreError};
 pub enum ResultDetail {
     /// Numbers only: no texts, no reasons. For summaries.
     Numbers,
-    /// Everything but the provider's raw reply.
+    /// Everything but the provider's raw reply and what judges were asked and said.
     Texts,
     /// Everything.
     Full,
@@ -125,8 +125,11 @@ impl ScopedStore {
         last: UnitKey,
         detail: ResultDetail,
     ) -> Result<Vec<(UnitKey, ScoreEntry)>, StoreError> {
-        let texts =
-            if detail == ResultDetail::Numbers { "NULL, NULL" } else { "reasoning, evidence" };
+        let texts = match detail {
+            ResultDetail::Numbers => "NULL, NULL, NULL",
+            ResultDetail::Texts => "reasoning, evidence, NULL",
+            ResultDetail::Full => "reasoning, evidence, judgement",
+        };
         let sql = format!(
             "SELECT case_index, model_index, repetition, scorer, revision, outcome, reason, raw, \
              value, confidence, cost_nanodollars, cached, {texts} FROM scores WHERE run_id = $1 \
@@ -214,6 +217,8 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
     let outcome: String = row.try_get_by_index(5)?;
     let reason: Option<String> = row.try_get_by_index(6)?;
     let evidence: Option<String> = row.try_get_by_index(13)?;
+    let judgement: Option<String> = row.try_get_by_index(14)?;
+    let judgement = judgement.map(|json| serde_json::from_str(&json)).transpose();
     let score = Score {
         outcome: Outcome::from_words(&outcome, reason.as_deref())
             .ok_or_else(|| StoreError::Damaged(format!("an unknown outcome `{outcome}`")))?,
@@ -224,6 +229,8 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
         confidence: row.try_get_by_index(9)?,
         cost: row.try_get_by_index::<Option<i64>>(10)?.map(NanoDollars),
         cached: row.try_get_by_index(11)?,
+        judgement: judgement
+            .map_err(|error| StoreError::Damaged(format!("a judgement: {error}")))?,
     };
     let scorer: Uuid = row.try_get_by_index(3)?;
     let revision = row.try_get_by_index::<i32>(4)? as u32;

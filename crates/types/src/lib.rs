@@ -3,20 +3,24 @@
 //! Plain data with serde, no I/O. Every other crate speaks in these words.
 
 mod case;
+mod criterion;
 mod error;
 mod generation;
 mod id;
+mod judgement;
 mod message;
 mod money;
 mod run;
 mod score;
 
 pub use case::{CaseKey, TestCase, lookup, text_of};
+pub use criterion::{Criterion, RubricLevel, Scale};
 pub use error::ErrorCode;
 pub use generation::{
     ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,
 };
 pub use id::{ContentHash, DEFAULT_ORGANIZATION, OrganizationId, RunId, UnitKey};
+pub use judgement::{JudgeReply, Judgement};
 pub use message::{Message, Role};
 pub use money::NanoDollars;
 pub use run::{RunKind, RunState};

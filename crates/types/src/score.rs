@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::NanoDollars;
+use crate::{Judgement, NanoDollars};
 
 /// Why a unit's last attempt failed; `resume` tries these again.
 #[derive(
@@ -211,6 +211,9 @@ pub struct Score {
     /// Rests on a response served from the cache.
     #[serde(default)]
     pub cached: bool,
+    /// How a judge came to it; none for scorers that ask no model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Box<Judgement>>,
 }
 
 impl Score {
@@ -256,6 +259,7 @@ impl Score {
             confidence: None,
             cost: None,
             cached: false,
+            judgement: None,
         }
     }
 }

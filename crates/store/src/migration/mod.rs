@@ -3,6 +3,7 @@
 mod m0001_runs_and_results;
 mod m0002_missing_scores;
 mod m0003_baselines;
+mod m0004_judgements;
 
 use sea_orm_migration::prelude::*;
 
@@ -15,6 +16,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_runs_and_results::Migration),
             Box::new(m0002_missing_scores::Migration),
             Box::new(m0003_baselines::Migration),
+            Box::new(m0004_judgements::Migration),
         ]
     }
 }

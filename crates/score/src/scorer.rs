@@ -1,6 +1,9 @@
 //! What a scorer is.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Generation, Score, TestCase};
 
 use crate::registry::ScorerConfigError;
@@ -31,6 +34,17 @@ pub trait Scorer: Send + Sync {
         Ok(())
     }
 
+    /// The models it asks, one entry for each kind of request it makes; most scorers ask none.
+    fn models(&self) -> Vec<ModelConfig> {
+        Vec::new()
+    }
+
+    /// Gives it the models it asks, in the order of [`Scorer::models`]; called before the first score is asked for.
+    fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
+
     /// One score for each item, in the same order.
+    ///
+    /// A score that is missing because the budget is used up or the run was stopped is unscored for that reason, and is never
+    /// stored: it is asked for again when the run goes on.
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score>;
 }

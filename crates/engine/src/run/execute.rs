@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, ModelHandle, Provider, ResponseCache,
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
+    ResponseCache,
 };
+use fullbench_score::NamedScorer;
 use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore};
 use fullbench_types::{NanoDollars, RunState};
 use tokio::sync::{Semaphore, mpsc};
@@ -18,6 +20,7 @@ use super::recorder::Recorder;
 use super::scoring::Scoring;
 use super::stop::FailureStreak;
 use crate::EngineError;
+use crate::spec::EvaluationSpec;
 
 /// Units between being asked for and being recorded with their scores, at most: bounds memory.
 const MAX_OUTSTANDING: usize = 8_192;
@@ -60,7 +63,7 @@ pub async fn execute(
     let cache = match control.cache_mode {
         CacheMode::Use if !spec.cache.enabled => None,
         CacheMode::Off => None,
-        _ if spec.models.iter().all(|model| model.provider == Provider::Recorded) => None,
+        _ if !asks_a_model(&spec, &scorers) => None,
         _ => {
             let limits = CacheLimits {
                 max_age: spec.cache.max_age().map_err(EngineError::StoredSpec)?,
@@ -80,12 +83,17 @@ pub async fn execute(
     for model in &spec.models {
         handles.push(match model.provider {
             Provider::Recorded => None,
-            Provider::Local => {
-                let loaded = crate::local::load(model).await?;
-                Some(gateway.custom_model(model, &spec.limits, loaded)?)
-            }
-            _ => Some(gateway.model(model, &spec.limits)?),
+            _ => Some(called_model(&gateway, model, &spec.limits).await?),
         });
+    }
+    let mut called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
+    for NamedScorer { scorer, .. } in &scorers {
+        let mut models = Vec::new();
+        for model in scorer.models() {
+            models.push(called_model(&gateway, &model, &spec.limits).await?);
+        }
+        called.extend(models.iter().cloned());
+        scorer.connect(models);
     }
     let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
         let before = lane.progress.answered + lane.progress.failed;
@@ -100,7 +108,6 @@ pub async fn execute(
         )
     });
     let progress = Arc::new(Progress::new(counters.collect()));
-    let called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
     store.set_run_state(record.id, RunState::Running, &[]).await?;
     watch(progress.clone());
 
@@ -146,7 +153,7 @@ pub async fn execute(
     while let Some(joined) = running.join_next().await {
         ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
     }
-    scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
+    let left_open = scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
     let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;
     if let Some(cache) = cache {
         cache.flush().await;
@@ -155,18 +162,23 @@ pub async fn execute(
         store.set_run_state(record.id, RunState::Incomplete, &progress.notes()).await?;
     }
     let lanes = recorded?;
+    let (mut out_of_budget, mut stopped) = (left_open.out_of_budget, left_open.stopped);
     for end in ends {
         match end? {
             LaneEnd::Finished => {}
-            LaneEnd::OutOfBudget => {
-                let limit = limit.unwrap_or_default();
-                progress.note(format!("stopped at the budget of {limit}: `fullbench resume --budget USD` goes on with more"));
-            }
-            LaneEnd::Stopped => {
-                progress.note("stopped on request: `fullbench resume` goes on".to_owned())
-            }
+            LaneEnd::OutOfBudget => out_of_budget = true,
+            LaneEnd::Stopped => stopped = true,
             LaneEnd::StoppedEarly(note) => progress.note(note),
         }
+    }
+    if out_of_budget {
+        let limit = limit.unwrap_or_default();
+        progress.note(format!(
+            "stopped at the budget of {limit}: `fullbench resume --budget USD` goes on with more"
+        ));
+    }
+    if stopped {
+        progress.note("stopped on request: `fullbench resume` goes on".to_owned());
     }
     for handle in called {
         let opened = handle.snapshot().breaker_opened_times;
@@ -194,4 +206,23 @@ pub async fn execute(
     let state = if is_complete { RunState::Completed } else { RunState::Incomplete };
     let record = store.set_run_state(record.id, state, &progress.notes()).await?;
     Ok(RunEnd { record, store, failed, unscored, open })
+}
+
+/// Whether any call may be made: by a model of the run, or by a scorer.
+fn asks_a_model(spec: &EvaluationSpec, scorers: &[NamedScorer]) -> bool {
+    spec.models.iter().any(|model| model.provider != Provider::Recorded)
+        || scorers.iter().any(|scorer| !scorer.scorer.models().is_empty())
+}
+
+/// A model ready to be called, its weights loaded where it runs in this process.
+async fn called_model(
+    gateway: &Gateway,
+    model: &ModelConfig,
+    limits: &Limits,
+) -> Result<Arc<ModelHandle>, EngineError> {
+    if model.provider == Provider::Local {
+        let loaded = crate::local::load(model).await?;
+        return Ok(gateway.custom_model(model, limits, loaded)?);
+    }
+    Ok(gateway.model(model, limits)?)
 }

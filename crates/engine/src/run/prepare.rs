@@ -1,9 +1,9 @@
 //! From an evaluation or a stored run to a run that can be executed; every mistake is found here, before any call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use fullbench_llm::{Provider, estimate_messages, price_of, upper_estimate_messages};
+use fullbench_llm::{ModelConfig, Provider, estimate_messages, price_of, upper_estimate_messages};
 use fullbench_score::NamedScorer;
 use fullbench_store::{DatasetVersion, NewRun, RunLock, RunRecord, ScopedStore, StoreError};
 use fullbench_types::{ContentHash, RunId, RunKind, RunState};
@@ -147,16 +147,18 @@ pub async fn prepare_resume(
     let lock = store.lock_run(record.id)?;
     let spec: EvaluationSpec = serde_json::from_str(&record.spec)
         .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    let (scorers, prompts) = compiled(&spec)?;
     if needs_keys {
-        let missing = spec.models.iter().filter_map(|model| model.missing_key());
-        let problems: Vec<InputProblem> = missing.map(no_key).collect();
-        if !problems.is_empty() {
-            return Err(EngineError::Input(problems));
+        let asked = scorers.iter().flat_map(|scorer| scorer.scorer.models());
+        let asked: Vec<ModelConfig> = spec.models.iter().cloned().chain(asked).collect();
+        let mut missing: Vec<&str> = asked.iter().filter_map(ModelConfig::missing_key).collect();
+        missing.dedup();
+        if !missing.is_empty() {
+            return Err(EngineError::Input(missing.into_iter().map(no_key).collect()));
         }
     }
     let dataset = Arc::new(store.dataset(&record.dataset).await?);
     let plan = planned(store, &spec, &dataset)?;
-    let (scorers, prompts) = compiled(&spec)?;
     for NamedScorer { name, scorer, .. } in &scorers {
         scorer.ready().map_err(|error| InputProblem {
             hint: error.hint.clone(),
@@ -221,11 +223,27 @@ pub(crate) async fn baselines(
     Ok((found, problems))
 }
 
+/// Every model that would be asked, with the place in the file that names it.
+fn asked_models(evaluation: &LoadedEvaluation) -> Vec<(String, ModelConfig)> {
+    let models = evaluation.spec.models.iter().enumerate();
+    let mut asked: Vec<(String, ModelConfig)> =
+        models.map(|(index, model)| (format!("models[{index}]"), model.clone())).collect();
+    for (index, scorer) in evaluation.spec.scorers.iter().enumerate() {
+        let built = fullbench_score::build(scorer);
+        let models = built.map(|built| built.scorer.models()).unwrap_or_default();
+        asked.extend(models.into_iter().map(|model| (format!("scorers[{index}]"), model)));
+    }
+    asked
+}
+
 fn missing_keys(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
     let mut problems = Vec::new();
-    for (index, model) in evaluation.spec.models.iter().enumerate() {
-        if let Some(variable) = model.missing_key() {
-            problems.push(evaluation.problem(&format!("models[{index}]"), no_key(variable)));
+    let mut told = HashSet::new();
+    for (field, model) in asked_models(evaluation) {
+        if let Some(variable) = model.missing_key()
+            && told.insert((field.clone(), variable.to_owned()))
+        {
+            problems.push(evaluation.problem(&field, no_key(variable)));
         }
     }
     problems
@@ -242,12 +260,16 @@ fn missing_prices(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
         return Vec::new();
     }
     let mut problems = Vec::new();
-    for (index, model) in evaluation.spec.models.iter().enumerate() {
-        if model.provider != Provider::Recorded && price_of(model).is_none() {
-            let name = model.display_name();
+    let mut told = HashSet::new();
+    for (field, model) in asked_models(evaluation) {
+        let name = model.display_name();
+        if model.provider != Provider::Recorded
+            && price_of(&model).is_none()
+            && told.insert((field.clone(), name.clone()))
+        {
             let problem = InputProblem::new(format!("there is a budget, and no price is known for `{name}`"))
                 .hint("add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens), or remove the budget");
-            problems.push(evaluation.problem(&format!("models[{index}]"), problem));
+            problems.push(evaluation.problem(&field, problem));
         }
     }
     problems

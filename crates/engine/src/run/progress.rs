@@ -85,10 +85,14 @@ impl LaneCounters {
     }
 
     pub(crate) fn answered(&self, cost: Option<NanoDollars>, cached: bool) {
-        self.spent.fetch_add(cost.unwrap_or_default().0.max(0) as u64, Ordering::Relaxed);
+        self.spend(cost.unwrap_or_default());
         if cached {
             self.from_cache.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    pub(crate) fn spend(&self, cost: NanoDollars) {
+        self.spent.fetch_add(cost.0.max(0) as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn done(&self, failure: Option<FailureReason>) {

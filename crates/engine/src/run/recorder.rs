@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fullbench_store::{GenerationRecord, LaneProgress, RunRecorder, ScoreRecord, StoreError};
-use fullbench_types::{FailureReason, UnitKey};
+use fullbench_types::{FailureReason, NanoDollars, UnitKey};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
@@ -25,6 +25,8 @@ pub(crate) struct ScoredUnit {
     pub(crate) key: UnitKey,
     pub(crate) position: u64,
     pub(crate) scores: Vec<ScoreRecord>,
+    /// Every scorer has had its say; otherwise the unit stays open.
+    pub(crate) complete: bool,
     pub(crate) _place: OwnedSemaphorePermit,
 }
 
@@ -142,7 +144,10 @@ impl Recorder {
             }
         }
         for unit in &scored {
-            self.complete(unit.key, unit.position);
+            self.count_cost(unit);
+            if unit.complete {
+                self.complete(unit.key, unit.position);
+            }
         }
         let records: Vec<GenerationRecord<'_>> = generated
             .iter()
@@ -160,7 +165,7 @@ impl Recorder {
             changed.push(lane.progress);
         }
         self.store.commit(&records, &scores, &changed).await?;
-        for unit in scored {
+        for unit in scored.into_iter().filter(|unit| unit.complete) {
             self.done(unit.key, None);
         }
         let mut answered = Vec::with_capacity(generated.len());
@@ -203,6 +208,20 @@ impl Recorder {
             Err(_) => lane.progress.failed += 1,
         }
         lane.changed = true;
+    }
+
+    /// Counts what scoring a unit cost.
+    fn count_cost(&mut self, unit: &ScoredUnit) {
+        let cost: NanoDollars = unit.scores.iter().filter_map(|record| record.score.cost).sum();
+        let Some(lane) = self.lanes.get_mut(unit.key.model_index as usize) else { return };
+        if cost == NanoDollars::ZERO {
+            return;
+        }
+        lane.progress.spent += cost;
+        lane.changed = true;
+        if let Some(counters) = self.progress.lane(unit.key.model_index) {
+            counters.spend(cost);
+        }
     }
 
     fn complete(&mut self, key: UnitKey, position: u64) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fullbench_score::{Item, NamedScorer};
 use fullbench_store::ScoreRecord;
-use fullbench_types::{Score, UnscoredReason};
+use fullbench_types::{Outcome, Score, UnscoredReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -15,6 +15,15 @@ use super::recorder::ScoredUnit;
 const BATCH: usize = 256;
 /// Batches scored at the same time.
 const MAX_BATCHES: usize = 8;
+
+/// Why some scores are missing that were never asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeftOpen {
+    /// The budget had no room for a scorer's call.
+    pub(crate) out_of_budget: bool,
+    /// The run was stopped before a scorer's call.
+    pub(crate) stopped: bool,
+}
 
 /// Scores batches of answers.
 pub(crate) struct Scoring {
@@ -27,19 +36,47 @@ impl Scoring {
         Self { scorers, scored }
     }
 
-    /// Runs until no more answers come and all are scored.
-    pub(crate) async fn run(self, mut answers: mpsc::UnboundedReceiver<Vec<GeneratedUnit>>) {
+    /// Runs until no more answers come and all are scored, or left open.
+    pub(crate) async fn run(
+        self,
+        mut answers: mpsc::UnboundedReceiver<Vec<GeneratedUnit>>,
+    ) -> LeftOpen {
+        let mut open = LeftOpen::default();
         let mut batches = JoinSet::new();
         while let Some(mut units) = answers.recv().await {
             while !units.is_empty() {
                 let batch = units.split_off(units.len().saturating_sub(BATCH));
-                if batches.len() >= MAX_BATCHES {
-                    let _ = batches.join_next().await;
+                if batches.len() >= MAX_BATCHES
+                    && let Some(Ok(batch)) = batches.join_next().await
+                {
+                    open = open.and(batch);
                 }
                 batches.spawn(score_batch(self.scorers.clone(), batch, self.scored.clone()));
             }
         }
-        while batches.join_next().await.is_some() {}
+        while let Some(batch) = batches.join_next().await {
+            open = open.and(batch.unwrap_or_default());
+        }
+        open
+    }
+}
+
+impl LeftOpen {
+    fn and(self, other: Self) -> Self {
+        Self {
+            out_of_budget: self.out_of_budget || other.out_of_budget,
+            stopped: self.stopped || other.stopped,
+        }
+    }
+
+    /// Notes a score that was never asked for, and says whether it is one.
+    fn notes(&mut self, score: &Score) -> bool {
+        match score.outcome {
+            Outcome::Unscored(UnscoredReason::BudgetExhausted) => self.out_of_budget = true,
+            Outcome::Unscored(UnscoredReason::Cancelled) => self.stopped = true,
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -47,30 +84,37 @@ async fn score_batch(
     scorers: Arc<Vec<NamedScorer>>,
     units: Vec<GeneratedUnit>,
     scored: mpsc::Sender<ScoredUnit>,
-) {
+) -> LeftOpen {
+    let mut open = LeftOpen::default();
     let units = Arc::new(units);
     let mut by_scorer = Vec::with_capacity(scorers.len());
     for index in 0..scorers.len() {
         by_scorer.push(scores_of(scorers.clone(), index, units.clone()).await);
     }
-    let Some(units) = Arc::into_inner(units) else { return };
+    let Some(units) = Arc::into_inner(units) else { return open };
     for (position, unit) in units.into_iter().enumerate() {
-        let scores = scorers.iter().zip(&mut by_scorer).map(|(scorer, scores)| ScoreRecord {
+        let mut scores = Vec::with_capacity(scorers.len());
+        for (scorer, of_scorer) in scorers.iter().zip(&mut by_scorer) {
+            let taken = Score::unscored(UnscoredReason::ScorerError);
+            let score = std::mem::replace(&mut of_scorer[position], taken);
+            if !open.notes(&score) {
+                let scorer = scorer.hash.short();
+                scores.push(ScoreRecord { key: unit.key, scorer, revision: 0, score });
+            }
+        }
+        let complete = scores.len() == scorers.len();
+        let unit = ScoredUnit {
             key: unit.key,
-            scorer: scorer.hash.short(),
-            revision: 0,
-            score: std::mem::replace(
-                &mut scores[position],
-                Score::unscored(UnscoredReason::ScorerError),
-            ),
-        });
-        let scores = scores.collect();
-        let unit =
-            ScoredUnit { key: unit.key, position: unit.position, scores, _place: unit.place };
+            position: unit.position,
+            scores,
+            complete,
+            _place: unit.place,
+        };
         if scored.send(unit).await.is_err() {
-            return;
+            break;
         }
     }
+    open
 }
 
 /// The scores of one scorer; a scorer that fails costs its own scores, not the run.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use fullbench_llm::{ConfigError, ModelConfig, Provider};
-use fullbench_score::{ScorerConfig, descriptions};
-use serde_json::Value;
+use fullbench_score::ScorerConfig;
 
 use super::conditions::quoted;
 use super::decode::{decode, path_text, problem_at, steps_of};
@@ -97,14 +96,15 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
     Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
 }
 
-struct Check<'file> {
-    path: &'file Path,
-    document: &'file Node,
-    problems: Vec<InputProblem>,
+/// The checks of an evaluation file, with the problems found so far.
+pub(super) struct Check<'file> {
+    pub(super) path: &'file Path,
+    pub(super) document: &'file Node,
+    pub(super) problems: Vec<InputProblem>,
 }
 
 impl Check<'_> {
-    fn refuse(&mut self, field: &str, problem: InputProblem) {
+    pub(super) fn refuse(&mut self, field: &str, problem: InputProblem) {
         self.problems.push(locate(self.document, self.path, field, problem));
     }
 
@@ -218,65 +218,6 @@ impl Check<'_> {
         models
     }
 
-    fn scorers(&mut self, file: &EvaluationFile) -> Vec<ScorerConfig> {
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        let mut scorers = Vec::new();
-        for (index, entry) in file.scorers.iter().enumerate() {
-            let mut scorer = entry.clone();
-            let field = format!("scorers[{index}]");
-            if let Err(problem) = self.read_files(&field, &mut scorer) {
-                self.problems.push(problem);
-                continue;
-            }
-            let built = fullbench_score::build(&scorer);
-            if let Err(error) = built.and_then(|built| built.scorer.ready()) {
-                let inner = error.field.map(|inner| format!("{field}.{inner}"));
-                let problem = InputProblem { hint: error.hint, ..InputProblem::new(error.message) };
-                self.refuse(inner.as_deref().unwrap_or(&field), problem);
-            }
-            let name = scorer.name().to_owned();
-            if let Some(first) = seen.insert(name.clone(), index) {
-                let problem = InputProblem::new(format!(
-                    "two scorers have the name `{name}` (the other is scorers[{first}])"
-                ))
-                .hint("give one of them a `name:` of its own");
-                self.refuse(&field, problem);
-            }
-            scorers.push(scorer);
-        }
-        scorers
-    }
-
-    /// Replaces the parameters that name a file by the file's content, and makes the paths of models absolute: the run
-    /// may be resumed from another folder.
-    fn read_files(&self, field: &str, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
-        let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
-        let Some(description) = known else { return Ok(()) };
-        for parameter in description.model_parameters {
-            let Some(Value::String(name)) = scorer.parameters.get_mut(*parameter) else { continue };
-            if fullbench_embed::is_path(name) {
-                let path = resolve(self.path, name);
-                let path = std::path::absolute(&path).unwrap_or(path);
-                *name = path.to_string_lossy().into_owned();
-            }
-        }
-        for parameter in description.file_parameters {
-            let Some(Value::String(name)) = scorer.parameters.get(*parameter) else { continue };
-            let path = resolve(self.path, name);
-            let place = format!("{field}.{parameter}");
-            let here = |problem| locate(self.document, self.path, &place, problem);
-            let text = read_text(&path).map_err(|problem| here(named(problem, name)))?;
-            let content: Value = serde_json::from_str(&text).map_err(|error| {
-                InputProblem::new(format!("this is not valid JSON: {error}"))
-                    .in_file(name)
-                    .at_line(error.line() as u64)
-                    .hint(format!("the file is named in {} by `{place}`", self.path.display()))
-            })?;
-            scorer.parameters.insert((*parameter).to_owned(), content);
-        }
-        Ok(())
-    }
-
     fn prompt(&mut self, file: &EvaluationFile, models: &[ModelConfig]) -> PromptTemplates {
         let templates = match (&file.prompt, &file.messages) {
             (Some(_), Some(_)) => {
@@ -334,7 +275,7 @@ impl Check<'_> {
         }
     }
 
-    fn refuse_config(&mut self, field: &str, error: ConfigError) {
+    pub(super) fn refuse_config(&mut self, field: &str, error: ConfigError) {
         let inner = if error.field.is_empty() {
             field.to_owned()
         } else {
@@ -364,7 +305,12 @@ impl PromptTemplates {
     }
 }
 
-fn locate(document: &Node, path: &Path, field: &str, problem: InputProblem) -> InputProblem {
+pub(super) fn locate(
+    document: &Node,
+    path: &Path,
+    field: &str,
+    problem: InputProblem,
+) -> InputProblem {
     let steps = steps_of(field);
     let position = document.position_of(&steps);
     let located = problem_at(document, steps.clone(), "");
@@ -377,12 +323,12 @@ fn locate(document: &Node, path: &Path, field: &str, problem: InputProblem) -> I
     }
 }
 
-fn named(problem: InputProblem, name: &str) -> InputProblem {
+pub(super) fn named(problem: InputProblem, name: &str) -> InputProblem {
     InputProblem { message: format!("`{name}`: {}", problem.message), ..problem }
 }
 
 /// A path as the evaluation file means it: seen from its folder.
-fn resolve(evaluation: &Path, name: &str) -> PathBuf {
+pub(super) fn resolve(evaluation: &Path, name: &str) -> PathBuf {
     evaluation.parent().unwrap_or(Path::new("")).join(name)
 }
 
@@ -397,7 +343,7 @@ fn default_name(path: &Path) -> String {
 }
 
 /// Reads a small text file.
-fn read_text(path: &Path) -> Result<String, InputProblem> {
+pub(super) fn read_text(path: &Path) -> Result<String, InputProblem> {
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
     if metadata.is_dir() {
         return Err(InputProblem::new("this is a folder, not a file").hint("name the file in it"));

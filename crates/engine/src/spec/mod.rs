@@ -5,6 +5,7 @@ mod decode;
 mod file;
 mod load;
 mod schema;
+mod scorers;
 mod statistics;
 mod suggest;
 mod yaml;

@@ -25,6 +25,8 @@ pub struct ScorerDescription {
     pub file_parameters: &'static [&'static str],
     /// Parameters that may be the path of a model's folder, which is made absolute before building.
     pub model_parameters: &'static [&'static str],
+    /// Parameters that are language models, by their path: `model`, `judges.model`.
+    pub language_model_parameters: &'static [&'static str],
 }
 
 /// Every scorer, by kind.
@@ -43,6 +45,7 @@ fn describe(kind: &Kind) -> ScorerDescription {
         example: kind.example,
         file_parameters: kind.file_parameters,
         model_parameters: kind.model_parameters,
+        language_model_parameters: kind.language_model_parameters,
     }
 }
 

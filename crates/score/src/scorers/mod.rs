@@ -20,6 +20,7 @@ mod text;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{ContentHash, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -50,6 +51,8 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const FILE_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that may be the path of a model's folder.
     const MODEL_PARAMETERS: &'static [&'static str] = &[];
+    /// Parameters that are language models, by their path: `model`, `judges.model`.
+    const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &[];
 
     /// Checks the parameters and prepares whatever can be prepared once.
     fn build(self) -> Result<Self::Scorer, ScorerConfigError>;
@@ -67,6 +70,14 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
     fn ready(&self) -> Result<(), ScorerConfigError> {
         Ok(())
     }
+
+    /// The models it asks, one entry for each kind of request it makes.
+    fn models(&self) -> Vec<ModelConfig> {
+        Vec::new()
+    }
+
+    /// Gives it the models it asks, in the same order.
+    fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
 
     /// One score for each item, in the same order.
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score>;
@@ -104,6 +115,7 @@ pub(crate) struct Kind {
     pub(crate) binary: bool,
     pub(crate) file_parameters: &'static [&'static str],
     pub(crate) model_parameters: &'static [&'static str],
+    pub(crate) language_model_parameters: &'static [&'static str],
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) build: fn(&Map<String, Value>) -> Result<Built, ScorerConfigError>,
 }
@@ -149,6 +161,7 @@ const fn kind<P: Parameters>() -> Kind {
         binary: P::BINARY,
         file_parameters: P::FILE_PARAMETERS,
         model_parameters: P::MODEL_PARAMETERS,
+        language_model_parameters: P::LANGUAGE_MODEL_PARAMETERS,
         schema: P::json_schema,
         build: built::<P>,
     }
@@ -217,6 +230,14 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn ready(&self) -> Result<(), ScorerConfigError> {
         self.scorer.ready()
+    }
+
+    fn models(&self) -> Vec<ModelConfig> {
+        self.scorer.models()
+    }
+
+    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
+        self.scorer.connect(models);
     }
 
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -1,0 +1,134 @@
+//! Checks the scorers of an evaluation file, and reads in what they name.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use fullbench_llm::Provider;
+use fullbench_score::{ScorerConfig, descriptions};
+use serde_json::Value;
+
+use super::file::{EvaluationFile, ModelEntry};
+use super::load::{Check, locate, named, read_text, resolve};
+use crate::InputProblem;
+
+impl Check<'_> {
+    pub(super) fn scorers(&mut self, file: &EvaluationFile) -> Vec<ScorerConfig> {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut scorers = Vec::new();
+        for (index, entry) in file.scorers.iter().enumerate() {
+            let mut scorer = entry.clone();
+            let field = format!("scorers[{index}]");
+            if let Err(problem) = self.read_files(&field, &mut scorer) {
+                self.problems.push(problem);
+                continue;
+            }
+            if !self.settle_models(&field, &mut scorer) {
+                continue;
+            }
+            let built = fullbench_score::build(&scorer);
+            if let Err(error) = built.and_then(|built| built.scorer.ready()) {
+                let inner = error.field.map(|inner| format!("{field}.{inner}"));
+                let problem = InputProblem { hint: error.hint, ..InputProblem::new(error.message) };
+                self.refuse(inner.as_deref().unwrap_or(&field), problem);
+            }
+            let name = scorer.name().to_owned();
+            if let Some(first) = seen.insert(name.clone(), index) {
+                let problem = InputProblem::new(format!(
+                    "two scorers have the name `{name}` (the other is scorers[{first}])"
+                ))
+                .hint("give one of them a `name:` of its own");
+                self.refuse(&field, problem);
+            }
+            scorers.push(scorer);
+        }
+        scorers
+    }
+
+    /// Replaces the parameters that name a file by the file's content, and makes the paths of models absolute: the run
+    /// may be resumed from another folder.
+    fn read_files(&self, field: &str, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
+        let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
+        let Some(description) = known else { return Ok(()) };
+        for parameter in description.model_parameters {
+            let Some(Value::String(name)) = scorer.parameters.get_mut(*parameter) else { continue };
+            if fullbench_embed::is_path(name) {
+                let path = resolve(self.path, name);
+                let path = std::path::absolute(&path).unwrap_or(path);
+                *name = path.to_string_lossy().into_owned();
+            }
+        }
+        for parameter in description.file_parameters {
+            let Some(Value::String(name)) = scorer.parameters.get(*parameter) else { continue };
+            let path = resolve(self.path, name);
+            let place = format!("{field}.{parameter}");
+            let here = |problem| locate(self.document, self.path, &place, problem);
+            let text = read_text(&path).map_err(|problem| here(named(problem, name)))?;
+            let content: Value = serde_json::from_str(&text).map_err(|error| {
+                InputProblem::new(format!("this is not valid JSON: {error}"))
+                    .in_file(name)
+                    .at_line(error.line() as u64)
+                    .hint(format!("the file is named in {} by `{place}`", self.path.display()))
+            })?;
+            scorer.parameters.insert((*parameter).to_owned(), content);
+        }
+        Ok(())
+    }
+
+    /// Checks the language models that a scorer asks, and fills in which weights those mean that run in this process. Says whether
+    /// all are right; what has another shape is refused when the scorer is built.
+    fn settle_models(&mut self, field: &str, scorer: &mut ScorerConfig) -> bool {
+        let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
+        let paths = known.map_or(&[][..], |description| description.language_model_parameters);
+        let mut refused = Vec::new();
+        for path in paths {
+            let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
+            for (place, entry) in values_at(&mut parameters, path) {
+                let field = format!("{field}.{place}");
+                let Ok(ModelEntry(mut model)) = serde_json::from_value(entry.clone()) else {
+                    continue;
+                };
+                if let Err(error) = model.validate() {
+                    refused.push((field, Err(error)));
+                } else if model.provider == Provider::Local {
+                    let folder = self.path.parent().unwrap_or(Path::new(""));
+                    match crate::local::settle(&mut model, folder) {
+                        Ok(()) => *entry = serde_json::to_value(&model).unwrap_or_default(),
+                        Err(problem) => refused.push((field, Ok(problem))),
+                    }
+                }
+            }
+            if let Value::Object(settled) = parameters {
+                scorer.parameters = settled;
+            }
+        }
+        let right = refused.is_empty();
+        for (field, problem) in refused {
+            match problem {
+                Ok(problem) => self.refuse(&field, problem),
+                Err(error) => self.refuse_config(&field, error),
+            }
+        }
+        right
+    }
+}
+
+/// The values at a dotted path, through every element of the lists on its way, each with its place.
+fn values_at<'value>(value: &'value mut Value, path: &str) -> Vec<(String, &'value mut Value)> {
+    let mut found = vec![(String::new(), value)];
+    for name in path.split('.') {
+        let mut next = Vec::new();
+        for (place, value) in found {
+            let inner = value.as_object_mut().and_then(|fields| fields.get_mut(name));
+            let place = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+            match inner {
+                Some(Value::Array(items)) => next.extend(
+                    items.iter_mut().enumerate().map(|(at, item)| (format!("{place}[{at}]"), item)),
+                ),
+                Some(value) => next.push((place, value)),
+                None => {}
+            }
+        }
+        found = next;
+    }
+    found
+}

@@ -18,11 +18,7 @@ impl Check<'_> {
         for (index, entry) in file.scorers.iter().enumerate() {
             let mut scorer = entry.clone();
             let field = format!("scorers[{index}]");
-            if let Err(problem) = self.read_files(&field, &mut scorer) {
-                self.problems.push(problem);
-                continue;
-            }
-            if !self.settle_models(&field, &mut scorer) {
+            if !self.settle_scorer(&field, &mut scorer) {
                 continue;
             }
             let built = fullbench_score::build(&scorer);
@@ -42,6 +38,30 @@ impl Check<'_> {
             scorers.push(scorer);
         }
         scorers
+    }
+
+    /// Reads in what a scorer names, and what the scorers inside it name; says whether all of it is right.
+    fn settle_scorer(&mut self, field: &str, scorer: &mut ScorerConfig) -> bool {
+        if let Err(problem) = self.read_files(field, scorer) {
+            self.problems.push(problem);
+            return false;
+        }
+        let mut right = self.settle_models(field, scorer);
+        let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
+        for path in known.map_or(&[][..], |description| description.scorer_parameters) {
+            let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
+            for (place, entry) in values_at(&mut parameters, path) {
+                let Ok(mut inner) = serde_json::from_value::<ScorerConfig>(entry.clone()) else {
+                    continue;
+                };
+                right &= self.settle_scorer(&format!("{field}.{place}"), &mut inner);
+                *entry = serde_json::to_value(&inner).unwrap_or_default();
+            }
+            if let Value::Object(settled) = parameters {
+                scorer.parameters = settled;
+            }
+        }
+        right
     }
 
     /// Replaces the parameters that name a file by the file's content, and makes the paths of models absolute: the run

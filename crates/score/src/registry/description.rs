@@ -27,6 +27,8 @@ pub struct ScorerDescription {
     pub model_parameters: &'static [&'static str],
     /// Parameters that are language models, by their path: `model`, `judges.model`.
     pub language_model_parameters: &'static [&'static str],
+    /// Parameters that are scorers themselves, by their path: `members.scorer`.
+    pub scorer_parameters: &'static [&'static str],
 }
 
 /// Every scorer, by kind.
@@ -46,6 +48,7 @@ fn describe(kind: &Kind) -> ScorerDescription {
         file_parameters: kind.file_parameters,
         model_parameters: kind.model_parameters,
         language_model_parameters: kind.language_model_parameters,
+        scorer_parameters: kind.scorer_parameters,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod choice_letter;
+mod composite;
 mod contains;
 mod exact_match;
 mod expectation;
@@ -53,6 +54,8 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const MODEL_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that are language models, by their path: `model`, `judges.model`.
     const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &[];
+    /// Parameters that are scorers themselves, by their path: `members.scorer`.
+    const SCORER_PARAMETERS: &'static [&'static str] = &[];
 
     /// Checks the parameters and prepares whatever can be prepared once.
     fn build(self) -> Result<Self::Scorer, ScorerConfigError>;
@@ -116,6 +119,7 @@ pub(crate) struct Kind {
     pub(crate) file_parameters: &'static [&'static str],
     pub(crate) model_parameters: &'static [&'static str],
     pub(crate) language_model_parameters: &'static [&'static str],
+    pub(crate) scorer_parameters: &'static [&'static str],
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) build: fn(&Map<String, Value>) -> Result<Built, ScorerConfigError>,
 }
@@ -129,6 +133,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<contains::Contains>(),
     kind::<bounds::Cost>(),
     kind::<text::EditSimilarity>(),
+    kind::<composite::EnsembleParameters>(),
     kind::<exact_match::ExactMatch>(),
     kind::<text::Jaccard>(),
     kind::<json_equal::JsonEqual>(),
@@ -162,6 +167,7 @@ const fn kind<P: Parameters>() -> Kind {
         file_parameters: P::FILE_PARAMETERS,
         model_parameters: P::MODEL_PARAMETERS,
         language_model_parameters: P::LANGUAGE_MODEL_PARAMETERS,
+        scorer_parameters: P::SCORER_PARAMETERS,
         schema: P::json_schema,
         build: built::<P>,
     }

@@ -1,0 +1,125 @@
+//! The scorers that another one is made of: built, connected and asked together.
+
+use std::sync::Arc;
+
+use fullbench_llm::{ModelConfig, ModelHandle};
+use fullbench_types::{
+    ContentHash, JudgeReply, Judgement, NanoDollars, Outcome, Score, UnscoredReason,
+};
+use futures::future::join_all;
+
+use super::NestedScorer;
+use crate::registry::{NamedScorer, ScorerConfigError, build};
+use crate::scorer::Item;
+
+/// Scorers that are asked together.
+pub(crate) struct Children(Vec<NamedScorer>);
+
+impl Children {
+    /// Builds each entry; an error says in which place it is.
+    pub(crate) fn build<'entry>(
+        entries: impl IntoIterator<Item = (String, &'entry NestedScorer)>,
+    ) -> Result<Self, ScorerConfigError> {
+        let mut scorers = Vec::new();
+        for (place, NestedScorer(config)) in entries {
+            scorers.push(build(config).map_err(|error| within(&place, error))?);
+        }
+        Ok(Self(scorers))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &NamedScorer> {
+        self.0.iter()
+    }
+
+    pub(crate) fn ready(&self) -> Result<(), ScorerConfigError> {
+        self.0.iter().try_for_each(|child| child.scorer.ready())
+    }
+
+    pub(crate) fn models(&self) -> Vec<ModelConfig> {
+        self.0.iter().flat_map(|child| child.scorer.models()).collect()
+    }
+
+    /// Gives each scorer its part of the models.
+    pub(crate) fn connect(&self, models: Vec<Arc<ModelHandle>>) {
+        let mut models = models.into_iter();
+        for child in &self.0 {
+            let own = child.scorer.models().len();
+            child.scorer.connect(models.by_ref().take(own).collect());
+        }
+    }
+
+    /// For each item the score of every scorer.
+    pub(crate) async fn scores(&self, items: &[Item<'_>]) -> Vec<Vec<Score>> {
+        let asked = self.0.iter().map(|child| child.scorer.score(items));
+        let mut by_child: Vec<_> = join_all(asked).await.into_iter().map(Vec::into_iter).collect();
+        let mut by_item = Vec::with_capacity(items.len());
+        for _ in items {
+            let missing = || Score::unscored(UnscoredReason::ScorerError);
+            let scores = by_child.iter_mut().map(|child| child.next().unwrap_or_else(missing));
+            by_item.push(scores.collect());
+        }
+        by_item
+    }
+}
+
+/// The same error, seen from the entry around it.
+fn within(place: &str, error: ScorerConfigError) -> ScorerConfigError {
+    let field = match error.field {
+        Some(field) => format!("{place}.{field}"),
+        None => place.to_owned(),
+    };
+    ScorerConfigError { field: Some(field), ..error }
+}
+
+/// A reason that is going to pass: with one of these the whole is asked for again, rather than made of the rest.
+pub(crate) fn passing_reason(scores: &[Score]) -> Option<Score> {
+    let passes = |score: &&Score| {
+        matches!(
+            score.outcome,
+            Outcome::Unscored(
+                UnscoredReason::BudgetExhausted
+                    | UnscoredReason::Cancelled
+                    | UnscoredReason::ProviderError
+            )
+        )
+    };
+    scores.iter().find(passes).map(|score| Score {
+        outcome: score.outcome,
+        reasoning: score.reasoning.clone(),
+        ..Score::unscored(UnscoredReason::ProviderError)
+    })
+}
+
+/// The score of a whole with what its parts cost and how judges among them came to theirs.
+pub(crate) fn with_parts(mut whole: Score, method: &str, parts: Vec<(&str, Score)>) -> Score {
+    let costs: Vec<NanoDollars> = parts.iter().filter_map(|(_, part)| part.cost).collect();
+    whole.cost = (!costs.is_empty()).then(|| costs.into_iter().sum());
+    let judged = parts.iter().filter(|(_, part)| part.judgement.is_some());
+    whole.cached = judged.clone().count() > 0 && judged.clone().all(|(_, part)| part.cached);
+    let mut together: Option<Judgement> = None;
+    for (name, part) in parts {
+        let Some(judgement) = part.judgement else { continue };
+        let all = together.get_or_insert_with(|| Judgement {
+            judge: None,
+            criterion: judgement.criterion.clone(),
+            method: method.to_owned(),
+            model: judgement.model.clone(),
+            prompt: String::new(),
+            template: ContentHash::of(&[]),
+            threshold: None,
+            replies: Vec::new(),
+        });
+        all.prompt.push_str(&format!("# {name}\n\n{}\n\n", judgement.prompt));
+        all.template =
+            ContentHash::of_parts(&[all.template.0.as_slice(), judgement.template.0.as_slice()]);
+        all.replies.extend(judgement.replies.into_iter().map(|reply| JudgeReply {
+            part: Some(match reply.part {
+                Some(part) => format!("{name}: {part}"),
+                None => name.to_owned(),
+            }),
+            ..reply
+        }));
+    }
+    whole.judgement = together.map(Box::new);
+    whole
+}

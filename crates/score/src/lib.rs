@@ -12,3 +12,4 @@ pub use registry::{
     NamedScorer, ScorerConfig, ScorerConfigError, ScorerDescription, build, descriptions,
 };
 pub use scorer::{Item, Scorer};
+pub use scorers::{Band, Bands, CriterionScore, Evidence, EvidenceType, Feedback, Scorecard};

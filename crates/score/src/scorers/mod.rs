@@ -6,6 +6,7 @@ mod composite;
 mod contains;
 mod exact_match;
 mod expectation;
+mod human_review;
 mod json_equal;
 mod json_field;
 mod json_schema;
@@ -15,6 +16,7 @@ mod multiple_choice;
 mod number;
 mod numeric_match;
 mod regex;
+mod scorecard;
 mod semantic;
 mod text;
 
@@ -30,6 +32,8 @@ use serde_json::{Map, Value};
 
 use crate::registry::{Built, ScorerConfigError, canonical};
 use crate::scorer::{Item, Scorer};
+
+pub use scorecard::{Band, Bands, CriterionScore, Evidence, EvidenceType, Feedback, Scorecard};
 
 /// The parameters of a scorer as the evaluation file gives them.
 pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
@@ -135,6 +139,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::EditSimilarity>(),
     kind::<composite::EnsembleParameters>(),
     kind::<exact_match::ExactMatch>(),
+    kind::<human_review::HumanReview>(),
     kind::<text::Jaccard>(),
     kind::<json_equal::JsonEqual>(),
     kind::<json_field::JsonField>(),
@@ -150,6 +155,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::Rouge2>(),
     kind::<text::RougeL>(),
     kind::<text::RougeLsum>(),
+    kind::<scorecard::ScorecardParameters>(),
     kind::<semantic::SemanticSimilarity>(),
     kind::<text::SquadExactMatch>(),
     kind::<text::TerParameters>(),

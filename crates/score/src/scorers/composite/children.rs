@@ -50,12 +50,27 @@ impl Children {
 
     /// For each item the score of every scorer.
     pub(crate) async fn scores(&self, items: &[Item<'_>]) -> Vec<Vec<Score>> {
-        let asked = self.0.iter().map(|child| child.scorer.score(items));
-        let mut by_child: Vec<_> = join_all(asked).await.into_iter().map(Vec::into_iter).collect();
+        let by_item = self.scores_of(items, |_| true).await;
+        by_item.into_iter().map(|scores| scores.into_iter().flatten().collect()).collect()
+    }
+
+    /// For each item the scores of the scorers that are wanted, by their index.
+    pub(crate) async fn scores_of(
+        &self,
+        items: &[Item<'_>],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Vec<Vec<Option<Score>>> {
+        let asked = self.0.iter().enumerate().map(|(index, child)| {
+            let asked = wanted(index).then(|| child.scorer.score(items));
+            async { Some(asked?.await.into_iter()) }
+        });
+        let mut by_child = join_all(asked).await;
         let mut by_item = Vec::with_capacity(items.len());
         for _ in items {
             let missing = || Score::unscored(UnscoredReason::ScorerError);
-            let scores = by_child.iter_mut().map(|child| child.next().unwrap_or_else(missing));
+            let scores = by_child.iter_mut();
+            let scores = scores
+                .map(|child| child.as_mut().map(|child| child.next().unwrap_or_else(missing)));
             by_item.push(scores.collect());
         }
         by_item
@@ -72,8 +87,8 @@ fn within(place: &str, error: ScorerConfigError) -> ScorerConfigError {
 }
 
 /// A reason that is going to pass: with one of these the whole is asked for again, rather than made of the rest.
-pub(crate) fn passing_reason(scores: &[Score]) -> Option<Score> {
-    let passes = |score: &&Score| {
+pub(crate) fn passing_reason(scores: &[&Score]) -> Option<Score> {
+    let passes = |score: &&&Score| {
         matches!(
             score.outcome,
             Outcome::Unscored(

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::children::{passing_reason, with_parts};
-use super::{Children, NestedScorer};
+use super::{Children, NestedScorer, passing_reason, with_parts};
 use crate::registry::ScorerConfigError;
 use crate::scorer::Item;
 use crate::scorers::{BatchScorer, Parameters};
@@ -142,7 +141,7 @@ impl Ensemble {
     }
 
     fn whole(&self, scores: &[Score]) -> Score {
-        if let Some(again) = passing_reason(scores) {
+        if let Some(again) = passing_reason(&scores.iter().collect::<Vec<_>>()) {
             return again;
         }
         let mut values = Vec::new();

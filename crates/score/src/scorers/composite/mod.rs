@@ -4,6 +4,6 @@ mod children;
 mod ensemble;
 mod nested;
 
-pub(crate) use children::Children;
+pub(crate) use children::{Children, passing_reason, with_parts};
 pub(crate) use ensemble::EnsembleParameters;
 pub(crate) use nested::NestedScorer;

@@ -3,6 +3,8 @@
 pub(crate) mod baseline;
 pub(crate) mod dataset;
 pub(crate) mod metric;
+pub(crate) mod rescore;
+pub(crate) mod review;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -37,6 +39,9 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Go on with a run: open units, and those that failed
     Resume(ResumeArguments),
+    Rescore(rescore::RescoreArguments),
+    /// Score outputs as a person, where the evaluation waits for one
+    Review(review::ReviewArguments),
     /// Say what a run would take, before anything is spent
     Estimate(EstimateArguments),
     /// List runs, newest first

@@ -49,6 +49,8 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Reference(reference) => commands::reference::run(&reference),
         Command::Run(run) => block_on(commands::run::run(&run, &home)),
         Command::Resume(resume) => block_on(commands::resume::run(&resume, &home)),
+        Command::Rescore(rescore) => block_on(commands::rescore::run(&rescore, &home)),
+        Command::Review(review) => block_on(commands::review::run(&review, &home)),
         Command::Estimate(estimate) => block_on(commands::estimate::run(&estimate, &home)),
         Command::List(list) => block_on(commands::list::run(&list, &home)),
         Command::Show(show) => block_on(commands::show::run(&show, &home)),

@@ -10,6 +10,7 @@ mod error;
 mod local;
 mod prompt;
 mod report;
+mod review;
 mod run;
 mod spec;
 
@@ -25,12 +26,15 @@ pub use report::{
     GateResult, GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo,
     ScorerSummary, Verdict, check_group_field, compare_runs, metadata_fields, summarize,
 };
+pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
     CaseSelection, Estimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun, Progress,
-    ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new, prepare_resume,
+    ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new, prepare_rescore,
+    prepare_resume,
 };
 pub use spec::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
     ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig,
-    SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation,
+    SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation, load_scorers,
+    stored_spec,
 };

@@ -5,11 +5,13 @@
 //! Reading files and running units are not done here.
 
 mod registry;
+mod review;
 mod scorer;
 mod scorers;
 
 pub use registry::{
     NamedScorer, ScorerConfig, ScorerConfigError, ScorerDescription, build, descriptions,
 };
+pub use review::{HumanScore, awaited, reviewed};
 pub use scorer::{Item, Scorer};
 pub use scorers::{Band, Bands, CriterionScore, Evidence, EvidenceType, Feedback, Scorecard};

@@ -16,6 +16,7 @@ mod progress;
 mod recorder;
 mod results;
 mod rollup;
+mod run_scorers;
 mod runs;
 
 pub use baselines::Baseline;

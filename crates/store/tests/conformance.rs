@@ -344,6 +344,7 @@ async fn a_database_from_before_baselines_gets_them() {
     let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
     for sql in [
         "DROP TABLE baselines",
+        "DROP TABLE run_scorers",
         "ALTER TABLE scores DROP COLUMN judgement",
         "DELETE FROM seaql_migrations WHERE version > 'm0002_missing_scores'",
     ] {

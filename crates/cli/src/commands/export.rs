@@ -15,7 +15,7 @@ pub(crate) async fn run(arguments: &ExportArguments, home: &Path) -> Result<Exit
     let store = home::open_existing(home).await?;
     let run = store.find_run(&arguments.run).await?;
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let mut context = RunContext::new(&store, &run, dataset)?;
+    let mut context = RunContext::new(&store, &run, dataset).await?;
     let detail = if arguments.raw { ResultDetail::Full } else { ResultDetail::Texts };
     let mut writer = ResultWriter::new(arguments.output, context.scorer_names());
     let mut after = None;

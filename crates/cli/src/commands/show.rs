@@ -37,7 +37,7 @@ async fn show_case(
     format: Format,
 ) -> Result<Exit, CliError> {
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let mut context = RunContext::new(store, run, dataset)?;
+    let mut context = RunContext::new(store, run, dataset).await?;
     let mut shown = 0;
     let mut after = None;
     loop {

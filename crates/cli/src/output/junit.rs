@@ -18,7 +18,7 @@ pub(super) async fn print(
     run: &RunRecord,
 ) -> Result<(), CliError> {
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let context = RunContext::new(store, run, dataset)?;
+    let context = RunContext::new(store, run, dataset).await?;
     let mut out = BufWriter::new(std::io::stdout());
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"{}\">", escaped(&report.name))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
 
-use fullbench_engine::{EvaluationSpec, metadata_fields};
+use fullbench_engine::{metadata_fields, stored_spec};
 use fullbench_store::{CaseReader, DatasetVersion, RunRecord, ScopedStore, ScoreEntry, UnitResult};
 use fullbench_types::{Generation, Score, TestCase, UnitFailure};
 use serde::Serialize;
@@ -41,14 +41,12 @@ pub(crate) struct NamedResult<'unit> {
 
 impl RunContext {
     /// The names of a run.
-    pub(crate) fn new(
+    pub(crate) async fn new(
         store: &ScopedStore,
         run: &RunRecord,
         dataset: Arc<DatasetVersion>,
     ) -> Result<Self, CliError> {
-        let spec: EvaluationSpec = serde_json::from_str(&run.spec).map_err(|error| {
-            CliError::internal(format!("the stored evaluation cannot be read: {error}"))
-        })?;
+        let spec = stored_spec(store, run).await?;
         let mut scorers = Vec::new();
         for config in &spec.scorers {
             let scorer = fullbench_score::build(config)

@@ -104,7 +104,7 @@ pub(super) async fn collect<'report>(
     limit: u64,
 ) -> Result<ReportData<'report>, CliError> {
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let mut context = RunContext::new(store, run, dataset)?;
+    let mut context = RunContext::new(store, run, dataset).await?;
     let recorded: u64 = report
         .models
         .iter()

@@ -135,7 +135,8 @@ pub async fn compare_runs(
     after: &RunRecord,
     options: DiffOptions,
 ) -> Result<DiffReport, EngineError> {
-    let (left, right) = (Side::read(before)?, Side::read(after)?);
+    let left = Side::read(store, before).await?;
+    let right = Side::read(store, after).await?;
     let mut changed = 0;
     let mut changes = Vec::new();
     let paired = pair(store, (before, &left), (after, &right), |found| {

@@ -11,7 +11,7 @@ use super::diff::Change;
 use super::grouping::Grouping;
 use super::summary::read_results;
 use crate::EngineError;
-use crate::spec::EvaluationSpec;
+use crate::spec::stored_spec;
 
 /// A run as the comparison needs it.
 pub(super) struct Side {
@@ -29,9 +29,8 @@ pub(super) struct SideScorer {
 }
 
 impl Side {
-    pub(super) fn read(run: &RunRecord) -> Result<Self, EngineError> {
-        let spec: EvaluationSpec = serde_json::from_str(&run.spec)
-            .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    pub(super) async fn read(store: &ScopedStore, run: &RunRecord) -> Result<Self, EngineError> {
+        let spec = stored_spec(store, run).await?;
         let mut scorers = Vec::new();
         for config in &spec.scorers {
             let scorer = fullbench_score::build(config)

@@ -14,7 +14,7 @@ use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
 use super::diff::{DiffOptions, compare_runs};
 use super::gates::{Comparison, GateResult, judge_gates};
 use super::grouping::{Clustering, Grouping};
-use crate::spec::EvaluationSpec;
+use crate::spec::{EvaluationSpec, stored_spec};
 use crate::{EngineError, run::planned};
 
 /// Results read at a time.
@@ -198,8 +198,7 @@ pub async fn summarize(
     run: &RunRecord,
     by: Option<&str>,
 ) -> Result<RunReport, EngineError> {
-    let spec: EvaluationSpec = serde_json::from_str(&run.spec)
-        .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    let spec = stored_spec(store, run).await?;
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
     let plan = planned(store, &spec, &dataset)?;
     let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();

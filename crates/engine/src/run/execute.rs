@@ -80,10 +80,12 @@ pub async fn execute(
         stop: control.stop.clone(),
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
-    for model in &spec.models {
-        handles.push(match model.provider {
-            Provider::Recorded => None,
-            _ => Some(called_model(&gateway, model, &spec.limits).await?),
+    for (model, lane) in spec.models.iter().zip(&lanes) {
+        // A model that is asked for nothing needs no key and no weights.
+        let is_asked = model.provider != Provider::Recorded && lane.positions().next().is_some();
+        handles.push(match is_asked {
+            true => Some(called_model(&gateway, model, &spec.limits).await?),
+            false => None,
         });
     }
     let mut called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();

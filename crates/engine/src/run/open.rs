@@ -69,6 +69,27 @@ impl OpenLane {
         Ok(lane)
     }
 
+    /// A lane whose answers get scores they lack, and whose model is not asked for anything.
+    pub(crate) async fn to_score(
+        store: &ScopedStore,
+        run: RunId,
+        plan: &Plan,
+        progress: LaneProgress,
+        scorers: &[[u8; 16]],
+    ) -> Result<Self, StoreError> {
+        let progress = LaneProgress { watermark: 0, ..progress };
+        let mut lane = Self { progress, ..Self::default() };
+        for unit in store.recorded_units(run, progress.model_index, 0).await? {
+            let Some(position) = plan.position(&unit.key) else { continue };
+            lane.finished.insert(position);
+            let has_all = scorers.iter().all(|scorer| unit.scored_by.contains(scorer));
+            if unit.answered && !has_all {
+                lane.unscored.push(unit.key);
+            }
+        }
+        Ok(lane)
+    }
+
     /// Positions to ask the model for, in order.
     pub(crate) fn positions(&self) -> impl Iterator<Item = u64> + '_ {
         let rest = (self.progress.watermark..self.units)

@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::sample::draw;
 use crate::prompt::Prompts;
 use crate::report::{baselines_of, check_group_field, group_field};
-use crate::spec::{EvaluationSpec, LoadedEvaluation};
+use crate::spec::{EvaluationSpec, LoadedEvaluation, stored_spec};
 use crate::{EngineError, InputProblem, import_dataset};
 
 /// A run with everything it needs, locked for this process.
@@ -145,8 +145,7 @@ pub async fn prepare_resume(
         return Err(problem.hint("start a new one with `fullbench run`").into());
     }
     let lock = store.lock_run(record.id)?;
-    let spec: EvaluationSpec = serde_json::from_str(&record.spec)
-        .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    let spec = stored_spec(store, &record).await?;
     let (scorers, prompts) = compiled(&spec)?;
     if needs_keys {
         let asked = scorers.iter().flat_map(|scorer| scorer.scorer.models());
@@ -188,7 +187,9 @@ pub async fn prepare_resume(
     })
 }
 
-fn compiled(spec: &EvaluationSpec) -> Result<(Vec<NamedScorer>, Arc<Prompts>), EngineError> {
+pub(crate) fn compiled(
+    spec: &EvaluationSpec,
+) -> Result<(Vec<NamedScorer>, Arc<Prompts>), EngineError> {
     let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
     let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
     let prompts = spec.prompt.compile().map_err(|error| EngineError::StoredSpec(error.message))?;
@@ -249,7 +250,7 @@ fn missing_keys(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
     problems
 }
 
-fn no_key(variable: &str) -> InputProblem {
+pub(crate) fn no_key(variable: &str) -> InputProblem {
     InputProblem::new(format!("the environment variable {variable} is not set"))
         .hint(format!("export {variable}=… ; keys are never read from files"))
 }

@@ -67,7 +67,7 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
     check.cases(&file);
     check.numbers(&file);
     let models = check.models(&file);
-    let scorers = check.scorers(&file);
+    let scorers = check.scorers(&file.scorers);
     let prompt = check.prompt(&file, &models);
     check.gates(&file, &scorers);
     if !check.problems.is_empty() {

@@ -7,6 +7,7 @@ mod load;
 mod schema;
 mod scorers;
 mod statistics;
+mod stored;
 mod suggest;
 mod yaml;
 
@@ -17,6 +18,8 @@ pub use file::{
 pub(crate) use load::unreadable as unreadable_file;
 pub use load::{LoadedEvaluation, load_evaluation};
 pub use schema::evaluation_schema;
+pub use scorers::load_scorers;
 pub(crate) use statistics::DEFAULT_GROUP;
 pub use statistics::{GroupField, StatisticsConfig};
+pub use stored::stored_spec;
 pub(crate) use suggest::did_you_mean;

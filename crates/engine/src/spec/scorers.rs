@@ -5,17 +5,40 @@ use std::path::Path;
 
 use fullbench_llm::Provider;
 use fullbench_score::{ScorerConfig, descriptions};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::file::{EvaluationFile, ModelEntry};
+use super::decode::decode;
+use super::file::ModelEntry;
 use super::load::{Check, locate, named, read_text, resolve};
-use crate::InputProblem;
+use super::yaml::parse;
+use crate::{EngineError, InputProblem};
+
+/// A file with scorers; everything else in it, as in an evaluation file, is for others.
+#[derive(Deserialize)]
+struct ScorersFile {
+    scorers: Vec<ScorerConfig>,
+}
+
+/// Reads the scorers of a file, which may be an evaluation file, with every file they name.
+pub fn load_scorers(path: &Path) -> Result<Vec<ScorerConfig>, EngineError> {
+    let text = read_text(path).map_err(|problem| problem.in_file(path))?;
+    let document = parse(&text).map_err(|problem| problem.in_file(path))?;
+    let file: ScorersFile = decode(&document).map_err(|problem| problem.in_file(path))?;
+    let mut check = Check { path, document: &document, problems: Vec::new() };
+    let scorers = check.scorers(&file.scorers);
+    if file.scorers.is_empty() {
+        let problem = InputProblem::new("there are no scorers");
+        check.refuse("scorers", problem.hint("add one, for example `- exact_match`"));
+    }
+    if check.problems.is_empty() { Ok(scorers) } else { Err(EngineError::Input(check.problems)) }
+}
 
 impl Check<'_> {
-    pub(super) fn scorers(&mut self, file: &EvaluationFile) -> Vec<ScorerConfig> {
+    pub(super) fn scorers(&mut self, entries: &[ScorerConfig]) -> Vec<ScorerConfig> {
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut scorers = Vec::new();
-        for (index, entry) in file.scorers.iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             let mut scorer = entry.clone();
             let field = format!("scorers[{index}]");
             if !self.settle_scorer(&field, &mut scorer) {

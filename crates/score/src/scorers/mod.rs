@@ -33,6 +33,8 @@ use serde_json::{Map, Value};
 use crate::registry::{Built, ScorerConfigError, canonical};
 use crate::scorer::{Item, Scorer};
 
+pub(crate) use human_review::HumanReview;
+pub(crate) use scorecard::ScorecardParameters;
 pub use scorecard::{Band, Bands, CriterionScore, Evidence, EvidenceType, Feedback, Scorecard};
 
 /// The parameters of a scorer as the evaluation file gives them.
@@ -139,7 +141,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::EditSimilarity>(),
     kind::<composite::EnsembleParameters>(),
     kind::<exact_match::ExactMatch>(),
-    kind::<human_review::HumanReview>(),
+    kind::<HumanReview>(),
     kind::<text::Jaccard>(),
     kind::<json_equal::JsonEqual>(),
     kind::<json_field::JsonField>(),
@@ -155,7 +157,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::Rouge2>(),
     kind::<text::RougeL>(),
     kind::<text::RougeLsum>(),
-    kind::<scorecard::ScorecardParameters>(),
+    kind::<ScorecardParameters>(),
     kind::<semantic::SemanticSimilarity>(),
     kind::<text::SquadExactMatch>(),
     kind::<text::TerParameters>(),

@@ -5,4 +5,5 @@ pub(crate) mod dataset_version;
 pub(crate) mod generation;
 pub(crate) mod run;
 pub(crate) mod run_progress;
+pub(crate) mod run_scorer;
 pub(crate) mod score;

@@ -62,6 +62,13 @@ impl Default for ScorecardParameters {
     }
 }
 
+impl ScorecardParameters {
+    /// The pass mark of the overall score.
+    pub(crate) fn threshold(&self) -> Option<f64> {
+        self.threshold
+    }
+}
+
 /// Several criteria with their scorers.
 pub(crate) struct ScorecardScorer {
     parameters: ScorecardParameters,

@@ -1,0 +1,43 @@
+//! `fullbench rescore`.
+
+use std::path::Path;
+
+use fullbench_engine::{load_scorers, prepare_rescore};
+use fullbench_score::ScorerConfig;
+
+use super::run::{carry_out, check_html};
+use crate::arguments::rescore::RescoreArguments;
+use crate::failure::{CliError, Exit};
+use crate::home;
+
+/// Scores the answers of a run by further scorers.
+pub(crate) async fn run(arguments: &RescoreArguments, home: &Path) -> Result<Exit, CliError> {
+    check_html(&arguments.report)?;
+    let scorers = scorers(&arguments.scorers)?;
+    let store = home::open_existing(home).await?;
+    let record = store.find_run(&arguments.run).await?;
+    let needs_keys = !arguments.control.cache_only;
+    let prepared = prepare_rescore(record, &store, &scorers, needs_keys).await?;
+    carry_out(prepared, &arguments.control, &arguments.report).await
+}
+
+/// The scorers of a file, or those that are named.
+fn scorers(said: &str) -> Result<Vec<ScorerConfig>, CliError> {
+    let path = Path::new(said);
+    let is_path = path.exists() || said.contains('/') || path.extension().is_some();
+    if is_path {
+        return Ok(load_scorers(path)?);
+    }
+    let mut scorers = Vec::new();
+    for name in said.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let config = ScorerConfig::new(name);
+        fullbench_score::build(&config)
+            .map_err(|error| CliError::input(format!("--scorers: {error}"), error.hint.clone()))?;
+        scorers.push(config);
+    }
+    if scorers.is_empty() {
+        let hint = "give a YAML file with `scorers:`, or names such as `exact_match,token_f1`";
+        return Err(CliError::input("--scorers names none".to_owned(), Some(hint.to_owned())));
+    }
+    Ok(scorers)
+}

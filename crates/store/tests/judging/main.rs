@@ -3,3 +3,4 @@
 
 mod entities;
 mod fixture;
+mod judgements;

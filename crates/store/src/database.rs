@@ -112,6 +112,7 @@ pub(crate) async fn connect(
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(synchronous)
+        .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
         .pragma("wal_autocheckpoint", "16000")
         .pragma("cache_size", "-8000")

@@ -1,15 +1,41 @@
 //! What can go wrong with stored things.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fullbench_types::ErrorCode;
+use sea_orm::{DbErr, SqlErr};
+
+/// A kind of thing that has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntityKind {
+    /// What is judged.
+    Criterion,
+    /// How it is judged.
+    Method,
+    /// Who is asked.
+    Model,
+    /// All of it together.
+    Judge,
+}
+
+impl fmt::Display for EntityKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Criterion => "criterion",
+            Self::Method => "method",
+            Self::Model => "model",
+            Self::Judge => "judge",
+        })
+    }
+}
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database refused.
     #[error("the database failed: {0}")]
-    Database(#[from] sea_orm::DbErr),
+    Database(#[from] DbErr),
     /// The database file cannot be opened.
     #[error("{path} cannot be opened: {reason}", path = path.display())]
     Unopened {
@@ -46,6 +72,59 @@ pub enum StoreError {
     /// A name that cannot be typed or told apart.
     #[error("`{0}` is no name for a baseline")]
     BaselineName(String),
+    /// There is no criterion, method, model or judge of this name.
+    #[error("there is no {kind} `{name}`")]
+    NameNotFound {
+        /// What was looked for.
+        kind: EntityKind,
+        /// Its name.
+        name: String,
+    },
+    /// Another has the name.
+    #[error("there is already a {kind} `{name}`")]
+    NameTaken {
+        /// What was to be added.
+        kind: EntityKind,
+        /// Its name.
+        name: String,
+    },
+    /// A name that cannot be typed or told apart.
+    #[error("`{name}` is no name for a {kind}")]
+    NameInvalid {
+        /// What was to be named.
+        kind: EntityKind,
+        /// The name.
+        name: String,
+    },
+    /// It is never changed.
+    #[error("the {kind} `{name}` cannot be changed: {reason}")]
+    Immutable {
+        /// What was to be changed.
+        kind: EntityKind,
+        /// Its name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Another process changed it at the same time.
+    #[error("the {kind} `{name}` was changed by another process at the same time")]
+    ChangedMeanwhile {
+        /// What was to be changed.
+        kind: EntityKind,
+        /// Its name.
+        name: String,
+    },
+    /// A criterion that no judge could apply.
+    #[error("the criterion `{name}`: {problem}")]
+    CriterionInvalid {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A pass mark that no value can be compared with.
+    #[error("a threshold is a number from 0 to 1, not {0}")]
+    ThresholdInvalid(f64),
     /// Another process works on the run.
     #[error("run {0} is being worked on by another process")]
     RunLocked(String),
@@ -67,12 +146,21 @@ impl StoreError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::RunNotFound(_) | Self::BaselineNotFound(_) => ErrorCode::NotFound,
+            Self::RunNotFound(_) | Self::BaselineNotFound(_) | Self::NameNotFound { .. } => {
+                ErrorCode::NotFound
+            }
             Self::RunAmbiguous { .. }
             | Self::Unopened { .. }
             | Self::BaselineIsRun(_)
-            | Self::BaselineName(_) => ErrorCode::InvalidInput,
-            Self::RunLocked(_) | Self::NewerDatabase { .. } => ErrorCode::Conflict,
+            | Self::BaselineName(_)
+            | Self::NameInvalid { .. }
+            | Self::CriterionInvalid { .. }
+            | Self::ThresholdInvalid(_) => ErrorCode::InvalidInput,
+            Self::RunLocked(_)
+            | Self::NewerDatabase { .. }
+            | Self::NameTaken { .. }
+            | Self::Immutable { .. }
+            | Self::ChangedMeanwhile { .. } => ErrorCode::Conflict,
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }
@@ -92,6 +180,34 @@ impl StoreError {
                 Some("choose a name that no run has and that is not part of an id")
             }
             Self::BaselineName(_) => Some("use up to 100 letters without spaces"),
+            Self::NameNotFound { kind, .. } => match kind {
+                EntityKind::Criterion => {
+                    Some("`fullbench criterion list` shows the criteria there are")
+                }
+                EntityKind::Judge | EntityKind::Method | EntityKind::Model => {
+                    Some("`fullbench judge list` shows the judges there are")
+                }
+            },
+            Self::NameTaken { kind, .. } => match kind {
+                EntityKind::Judge => {
+                    Some("choose another name, or make a successor of the judge that has it")
+                }
+                _ => Some("choose another name, or make a new revision of the one that has it"),
+            },
+            Self::NameInvalid { kind: EntityKind::Judge, .. } => Some(
+                "use up to 100 lower-case letters, digits, `_`, `-` and `.`, a letter or digit first",
+            ),
+            Self::NameInvalid { .. } => {
+                Some("use up to 100 lower-case letters, digits and `_`, a letter or digit first")
+            }
+            Self::Immutable { kind: EntityKind::Model, .. } => {
+                Some("put what differs into the judge's parameters, or name the provider otherwise")
+            }
+            Self::Immutable { .. } => Some("add your own under another name"),
+            Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
+            Self::ThresholdInvalid(_) => {
+                Some("a scale's worst is 0 and its best 1: 4 of 1 to 5 is 0.75")
+            }
             Self::RunLocked(_) => Some("wait for it to end, or stop it with Ctrl-C"),
             Self::NewerDatabase { .. } => {
                 Some("update fullbench, or use another folder with FULLBENCH_HOME")
@@ -100,6 +216,14 @@ impl StoreError {
                 Some("check that the folder can be written, or name another with --home")
             }
             _ => None,
+        }
+    }
+
+    /// What to say instead when the database refuses a row because its key is there already.
+    pub(crate) fn when_taken(otherwise: impl FnOnce() -> Self) -> impl FnOnce(DbErr) -> Self {
+        move |error| match error.sql_err() {
+            Some(SqlErr::UniqueConstraintViolation(_)) => otherwise(),
+            _ => Self::Database(error),
         }
     }
 

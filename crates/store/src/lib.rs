@@ -1,4 +1,4 @@
-//! Persistence: runs and their results, data sets as content-addressed blocks, the response cache.
+//! Persistence: runs and their results, judges and what they gave, data sets as content-addressed blocks, the response cache.
 //!
 //! Everything is reached through [`Store::scoped`]: there is no query without an organization.
 //! The store keeps what it is given; it plans, runs and scores nothing.
@@ -9,6 +9,8 @@ mod database;
 mod dataset;
 mod entity;
 mod error;
+mod judgements;
+mod judging;
 mod lock;
 mod migration;
 mod objects;
@@ -23,7 +25,16 @@ pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
 pub use dataset::{CaseReader, DatasetVersion, DatasetWriter, FieldMapping, StoredBlock};
-pub use error::StoreError;
+pub use error::{EntityKind, StoreError};
+pub use judgements::{
+    DailyCost, DocumentDifficulty, DocumentScore, DocumentScores, FailurePattern, JudgeKey,
+    JudgePerformance, JudgedBy, JudgedDocument, JudgementFilter, ModelPerformance, Performance,
+    ThresholdEffect, message_pattern,
+};
+pub use judging::{
+    CriterionRecord, CriterionSource, JudgeRecord, MethodRecord, ModelRecord, NewJudge,
+    ThresholdRecord,
+};
 pub use lock::RunLock;
 pub use objects::ObjectStore;
 pub use progress::{LaneProgress, RecordedUnit};

@@ -50,7 +50,7 @@ const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, o
 
 const SCORE_COLUMNS: &str = "run_id, case_index, model_index, repetition, scorer, revision, \
     organization_id, outcome, reason, raw, value, reasoning, evidence, confidence, \
-    cost_nanodollars, cached, judgement, recorded_at";
+    cost_nanodollars, cached, judgement, judge_id, recorded_at";
 
 /// A success never changes; a failure is replaced by what came after it, and its calls are added up.
 const REPLACE_FAILURES: &str = "ON CONFLICT (run_id, case_index, model_index, repetition) DO UPDATE \
@@ -71,7 +71,8 @@ const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_ind
     raw = excluded.raw, value = excluded.value, reasoning = excluded.reasoning, \
     evidence = excluded.evidence, confidence = excluded.confidence, \
     cost_nanodollars = excluded.cost_nanodollars, cached = excluded.cached, \
-    judgement = excluded.judgement, recorded_at = excluded.recorded_at WHERE scores.reason = 'provider_error'";
+    judgement = excluded.judgement, judge_id = excluded.judge_id, \
+    recorded_at = excluded.recorded_at WHERE scores.reason = 'provider_error'";
 
 const UPSERT_LANE: &str = "INSERT INTO run_progress (run_id, model_index, organization_id, \
     watermark, answered, failed, spent_nanodollars) VALUES ($1, $2, $3, $4, $5, $6, $7) \
@@ -144,6 +145,7 @@ impl RunRecorder {
 
     fn score_values(&self, record: &ScoreRecord, now: i64, values: &mut Vec<Value>) {
         let score = &record.score;
+        let judge = score.judgement.as_ref().and_then(|judgement| judgement.judge.as_ref());
         self.unit_values(&record.key, values);
         values.extend([
             Uuid::from_bytes(record.scorer).into(),
@@ -163,6 +165,7 @@ impl RunRecorder {
                 .as_ref()
                 .and_then(|judgement| serde_json::to_string(judgement).ok())
                 .into(),
+            judge.map(|judge| judge.id.0).into(),
             now.into(),
         ]);
     }

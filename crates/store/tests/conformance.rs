@@ -344,8 +344,15 @@ async fn a_database_from_before_baselines_gets_them() {
     let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
     for sql in [
         "DROP TABLE baselines",
+        "DROP INDEX scores_judged",
+        "ALTER TABLE scores DROP COLUMN judge_id",
         "DROP TABLE run_scorers",
         "ALTER TABLE scores DROP COLUMN judgement",
+        "DROP TABLE judges",
+        "DROP TABLE thresholds",
+        "DROP TABLE criteria",
+        "DROP TABLE methods",
+        "DROP TABLE models",
         "DELETE FROM seaql_migrations WHERE version > 'm0002_missing_scores'",
     ] {
         sea_orm::sqlx::query(sql).execute(&pool).await.unwrap();

@@ -1,4 +1,4 @@
-//! Identifiers: organizations, runs, units, content hashes.
+//! Identifiers: organizations, runs, judges, units, content hashes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,6 +38,17 @@ impl FromStr for RunId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Uuid::parse_str(text).map(Self)
+    }
+}
+
+/// A stored judge: UUIDv7. A change of the judge makes another with an id of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JudgeId(pub Uuid);
+
+impl fmt::Display for JudgeId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
     }
 }
 

@@ -2,14 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentHash, NanoDollars};
+use crate::{ContentHash, JudgeId, NanoDollars};
+
+/// A stored judge, exactly as it was: the name alone means the newest of this name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct JudgeReference {
+    /// The judge.
+    pub id: JudgeId,
+    /// Its name.
+    pub name: String,
+}
 
 /// How a judge came to its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The stored judge's name; none for one that is written in the evaluation file.
+    /// The stored judge; none for one that is written in the evaluation file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<String>,
+    pub judge: Option<JudgeReference>,
     /// What was judged.
     pub criterion: String,
     /// How: `g_eval`, `rubric`, `binary`, …

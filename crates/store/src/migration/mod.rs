@@ -4,6 +4,7 @@ mod m0001_runs_and_results;
 mod m0002_missing_scores;
 mod m0003_baselines;
 mod m0004_judgements;
+mod m0005_judges;
 mod m0006_run_scorers;
 
 use sea_orm_migration::prelude::*;
@@ -18,6 +19,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_missing_scores::Migration),
             Box::new(m0003_baselines::Migration),
             Box::new(m0004_judgements::Migration),
+            Box::new(m0005_judges::Migration),
             Box::new(m0006_run_scorers::Migration),
         ]
     }

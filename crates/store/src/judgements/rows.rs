@@ -1,0 +1,186 @@
+//! Judgements read as a stream.
+
+use fullbench_types::{JudgeReference, NanoDollars, Outcome, RunId, UnitKey};
+use futures::TryStreamExt;
+use sea_orm::{ConnectionTrait, QueryResult, StreamTrait, Value};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{JudgeKey, JudgedBy, JudgementFilter};
+use crate::{ScopedStore, StoreError};
+
+/// One judgement without its texts.
+pub(super) struct JudgedRow {
+    pub(super) run: RunId,
+    pub(super) unit: UnitKey,
+    pub(super) by: JudgedBy,
+    pub(super) outcome: Outcome,
+    pub(super) value: Option<f64>,
+    pub(super) reasoning: Option<String>,
+    pub(super) cost: Option<NanoDollars>,
+    pub(super) recorded_at: i64,
+    /// The pass mark that held.
+    pub(super) threshold: Option<f64>,
+    pub(super) replies: Vec<Reply>,
+    /// Case key and text of what was judged, where they are asked for.
+    pub(super) judged: Option<(String, String)>,
+}
+
+/// What is read of a judge's reply.
+#[derive(Deserialize)]
+pub(super) struct Reply {
+    pub(super) problem: Option<String>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) latency_us: u64,
+    #[serde(default)]
+    pub(super) cached: bool,
+}
+
+/// What is read of a judgement: prompt and replies are skipped.
+#[derive(Deserialize)]
+struct Telemetry {
+    judge: Option<JudgeReference>,
+    criterion: String,
+    method: String,
+    model: String,
+    threshold: Option<f64>,
+    replies: Vec<Reply>,
+}
+
+/// What of the judgements to read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    /// Those that count.
+    Counting,
+    /// Those that count, with what was judged.
+    WithTexts,
+    /// Every revision.
+    EveryRevision,
+}
+
+impl JudgedRow {
+    /// Tokens of all prompts and of all replies.
+    pub(super) fn tokens(&self) -> (u64, u64) {
+        let replies = self.replies.iter();
+        replies.fold((0, 0), |(input, output), reply| {
+            (input + reply.input_tokens, output + reply.output_tokens)
+        })
+    }
+}
+
+impl ScopedStore {
+    /// Hands over one judgement after the other.
+    pub(super) async fn each_judgement(
+        &self,
+        filter: &JudgementFilter,
+        read: Read,
+        mut visit: impl FnMut(JudgedRow),
+    ) -> Result<(), StoreError> {
+        let mut values: Vec<Value> = vec![self.organization.0.into()];
+        let mut conditions = String::new();
+        let mut condition = |sql: &str, value: Value| {
+            values.push(value);
+            conditions.push_str(&format!(" AND {sql} ${}", values.len()));
+        };
+        if let Some(run) = filter.run {
+            condition("s.run_id =", run.0.into());
+        }
+        if let Some(from) = filter.from {
+            condition("s.recorded_at >=", from.as_millisecond().into());
+        }
+        if let Some(until) = filter.until {
+            condition("s.recorded_at <", until.as_millisecond().into());
+        }
+        if let Some(name) = &filter.judge
+            && self.has_judge(name).await?
+        {
+            values.push(name.clone().into());
+            conditions.push_str(&format!(
+                " AND s.judge_id IN (SELECT id FROM judges WHERE organization_id = $1 AND name = ${})",
+                values.len()
+            ));
+        }
+        if read != Read::EveryRevision {
+            conditions.push_str(
+                " AND NOT EXISTS (SELECT 1 FROM scores n WHERE n.run_id = s.run_id \
+                 AND n.case_index = s.case_index AND n.model_index = s.model_index \
+                 AND n.repetition = s.repetition AND n.scorer = s.scorer \
+                 AND n.revision > s.revision)",
+            );
+        }
+        let (texts, join) = match read {
+            Read::WithTexts => (
+                ", g.case_key, g.text",
+                " JOIN generations g ON g.run_id = s.run_id AND g.case_index = s.case_index \
+                 AND g.model_index = s.model_index AND g.repetition = s.repetition",
+            ),
+            Read::Counting | Read::EveryRevision => ("", ""),
+        };
+        let sql = format!(
+            "SELECT s.run_id, s.case_index, s.model_index, s.repetition, s.scorer, s.outcome, \
+             s.reason, s.value, s.cost_nanodollars, s.recorded_at, \
+             CASE s.outcome WHEN 'unscored' THEN s.reasoning END, s.judgement{texts} \
+             FROM scores s{join} WHERE s.organization_id = $1 AND s.judgement IS NOT NULL{conditions}"
+        );
+        let mut rows = self.database.stream_raw(self.statement(sql, values)).await?;
+        while let Some(row) = rows.try_next().await? {
+            let row = judged_row(&row, read == Read::WithTexts)?;
+            let criterion = filter.criterion.as_ref().is_none_or(|name| *name == row.by.criterion);
+            if criterion && filter.judge.as_ref().is_none_or(|name| *name == row.by.to_string()) {
+                visit(row);
+            }
+        }
+        Ok(())
+    }
+
+    async fn has_judge(&self, name: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM judges WHERE organization_id = $1 AND name = $2 LIMIT 1";
+        let values = vec![self.organization.0.into(), name.into()];
+        Ok(self.database.query_one_raw(self.statement(sql, values)).await?.is_some())
+    }
+}
+
+fn judged_row(row: &QueryResult, with_texts: bool) -> Result<JudgedRow, StoreError> {
+    let scorer: Uuid = row.try_get_by_index(4)?;
+    let outcome: String = row.try_get_by_index(5)?;
+    let reason: Option<String> = row.try_get_by_index(6)?;
+    let judgement: String = row.try_get_by_index(11)?;
+    let telemetry: Telemetry = serde_json::from_str(&judgement)
+        .map_err(|error| StoreError::Damaged(format!("a judgement: {error}")))?;
+    let key = match &telemetry.judge {
+        Some(judge) => JudgeKey::Stored(judge.id),
+        None => JudgeKey::Inline(scorer.into_bytes()),
+    };
+    let judged = match with_texts {
+        true => {
+            let text: Option<String> = row.try_get_by_index(13)?;
+            Some((row.try_get_by_index(12)?, text.unwrap_or_default()))
+        }
+        false => None,
+    };
+    Ok(JudgedRow {
+        run: RunId(row.try_get_by_index(0)?),
+        unit: UnitKey {
+            case_index: row.try_get_by_index::<i64>(1)? as u64,
+            model_index: row.try_get_by_index::<i32>(2)? as u32,
+            repetition: row.try_get_by_index::<i32>(3)? as u32,
+        },
+        by: JudgedBy {
+            key,
+            name: telemetry.judge.map(|judge| judge.name),
+            criterion: telemetry.criterion,
+            method: telemetry.method,
+            model: telemetry.model,
+        },
+        outcome: Outcome::from_words(&outcome, reason.as_deref())
+            .ok_or_else(|| StoreError::Damaged(format!("an unknown outcome `{outcome}`")))?,
+        value: row.try_get_by_index(7)?,
+        cost: row.try_get_by_index::<Option<i64>>(8)?.map(NanoDollars),
+        recorded_at: row.try_get_by_index(9)?,
+        reasoning: row.try_get_by_index(10)?,
+        threshold: telemetry.threshold,
+        replies: telemetry.replies,
+        judged,
+    })
+}

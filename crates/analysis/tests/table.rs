@@ -220,6 +220,44 @@ fn parts_make_one_table() {
     }
 }
 
+/// Names come back in no order, so that few of them came a moment ago; blocks with and without blank lines take turns.
+#[test]
+fn names_that_come_back_keep_their_codes() {
+    let rows = 40_000;
+    let name = |row: usize| {
+        let number = row * row % 9_973 * 31 % 4_001;
+        match number % 16 {
+            0 => format!("a name that is long {number}"),
+            1 => format!("{number:x}-other"),
+            2 => format!("p{number:06}"),
+            3 => format!("exactly 16 {number:05}"),
+            4 => format!("q{}", 2_000_000 + number),
+            _ => format!("q{number:06}"),
+        }
+    };
+    let blanks = |row: usize| [" ", "", "\t"][row % 97 % 3];
+    let end = |row: usize| if row.is_multiple_of(1_500) { "\r\n\r" } else { "" };
+    let line =
+        |row: usize| format!(",{}{}{0},{},1{}", blanks(row), name(row), name(row / 3), end(row));
+    let contents = large(rows, line);
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let table = pool.install(|| read(".csv", &contents).unwrap());
+        assert_eq!(table.rows(), rows);
+        for (role, repeat) in [("item", 1), ("value", 3)] {
+            let texts = table.texts(role).unwrap();
+            let mut codes = std::collections::HashMap::new();
+            for row in 0..rows {
+                let new = codes.len() as u32;
+                let code = *codes.entry(name(row / repeat)).or_insert(new);
+                assert_eq!((texts.codes[row], texts.get(row)), (code, Some(&*name(row / repeat))));
+                assert_eq!(table.line(row), (row + 2 + row.div_ceil(1_500)) as u64);
+            }
+            assert_eq!(texts.names.len(), codes.len());
+        }
+    }
+}
+
 #[test]
 fn a_broken_line_in_a_later_part_keeps_its_number() {
     let rows = 30_000;

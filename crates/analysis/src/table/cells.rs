@@ -57,39 +57,38 @@ impl Part {
 
     /// Takes one cell of the wanted column `index`; blanks around it do not count.
     pub(super) fn add(&mut self, index: usize, wanted: &Wanted, cell: &[u8]) -> Result<(), Wrong> {
-        let whole = |_| Span::whole(cell);
-        self.add_all(index, wanted, cell, 1, whole).map_err(|(_, message, hint)| (message, hint))
+        let whole = std::iter::once(Span::whole(cell));
+        self.add_all(index, wanted, cell, whole).map_err(|(_, message, hint)| (message, hint))
     }
 
-    /// Takes cells of a text into the wanted column `index`, those of the rows from 0 on. An error says which of them is wrong.
+    /// Takes cells of a text into the wanted column `index`. An error says which of them is wrong.
     pub(super) fn add_all(
         &mut self,
         index: usize,
         wanted: &Wanted,
         text: &[u8],
-        rows: usize,
-        cell: impl Fn(usize) -> Span,
+        cells: impl Iterator<Item = Span> + Clone,
     ) -> Result<(), (usize, String, String)> {
         let wrong = |row: usize, (message, hint): Wrong| (row, message, hint);
         match &mut self.cells[index] {
             Cells::Texts { codes, interner } => {
                 let first = codes.len();
                 let known = interner.len();
-                interner.add_codes(text, rows, cell, codes);
+                interner.add_codes(text, cells, codes);
                 let new = &codes[first..];
-                let is_gap = |code: &u32| *code == MISSING;
-                if let Some(row) = new.iter().position(is_gap).filter(|_| !wanted.may_be_empty) {
-                    return Err(wrong(row, empty()));
-                }
                 let row_of = |code| new.iter().position(|new| *new == code);
+                // Whether there is one is asked first: that takes many codes at once.
+                if !wanted.may_be_empty && new.contains(&MISSING) {
+                    return Err(wrong(row_of(MISSING).unwrap_or_default(), empty()));
+                }
                 if let Some(row) = interner.foreign(known).and_then(row_of) {
                     let hint = "save the file as UTF-8".to_owned();
                     return Err(wrong(row, ("the cell is not valid UTF-8".to_owned(), hint)));
                 }
             }
             Cells::Numbers(numbers) => {
-                for row in 0..rows {
-                    let number = parsed(cell(row).of(text).trim_ascii(), wanted.may_be_empty);
+                for (row, cell) in cells.enumerate() {
+                    let number = parsed(cell.of(text).trim_ascii(), wanted.may_be_empty);
                     numbers.push(number.map_err(|problem| wrong(row, problem))?);
                 }
             }

@@ -36,15 +36,19 @@ pub(super) struct Layout<'a> {
 struct Places {
     /// The places of delimiters and line ends; before them one that stands for the line end before the block.
     marks: Vec<u32>,
-    /// For each line with the right number of fields the index of the mark before it.
-    rows: Vec<u32>,
+    /// From each row to the next so many marks. The mark before a row is the last of the row before, or one of its own.
+    stride: usize,
+    rows: usize,
+    /// Room for the marks of a block with uneven lines.
+    kept: Vec<u32>,
 }
 
 impl Places {
-    /// The cell of a row in a column of the file.
-    fn cell(&self, row: usize, column: usize) -> Span {
-        let mark = self.rows[row] as usize + column;
-        Span { start: self.marks[mark] as usize + 1, end: self.marks[mark + 1] as usize }
+    /// The cells of all rows in a column of the file.
+    fn cells(&self, column: usize) -> impl Iterator<Item = Span> + Clone {
+        let marks = self.marks.get(column..).unwrap_or_default();
+        let span = |marks: &[u32]| Span { start: marks[0] as usize + 1, end: marks[1] as usize };
+        marks.chunks(self.stride).take(self.rows).map(span)
     }
 }
 
@@ -78,14 +82,49 @@ impl Layout<'_> {
 
     /// Finds the cells of lines, up to one with a wrong number of fields.
     fn lines(&self, block: &Block<'_>, places: &mut Places, part: &mut Part) -> Option<Broken> {
-        let Places { marks, rows } = places;
-        rows.clear();
+        let marks = &mut places.marks;
         marks.clear();
         marks.push(block.start as u32 - 1);
         marks::find(block.text, block.start, self.delimiter, marks);
+        if self.is_even(block, marks) {
+            places.stride = self.columns;
+            places.rows = marks.len() / self.columns;
+            part.lines.push_run(part.line_count, places.rows);
+            part.line_count += places.rows as u32;
+            return None;
+        }
         if !block.text.ends_with(b"\n") {
             marks.push(block.text.len() as u32);
         }
+        self.uneven_lines(block, places, part)
+    }
+
+    /// Whether all lines of a block have the right number of fields: every so many marks there is a line end, and there are no
+    /// others. That is most blocks of most files, and asks for one look at each line.
+    fn is_even(&self, block: &Block<'_>, marks: &[u32]) -> bool {
+        // The last line may have no end; with one column a blank line has as many fields as a row.
+        if self.columns < 2 || !block.text.ends_with(b"\n") {
+            return false;
+        }
+        let ends = marks[1..].chunks_exact(self.columns);
+        let is_whole = ends.remainder().is_empty();
+        let count = ends.len();
+        let is_end = |mark: &u32| block.text[*mark as usize] == b'\n';
+        is_whole
+            && ends.filter_map(<[u32]>::last).all(is_end)
+            && memchr_iter(b'\n', &block.text[block.start..]).count() == count
+    }
+
+    /// Finds the rows among lines some of which are blank, up to one with a wrong number of fields.
+    fn uneven_lines(
+        &self,
+        block: &Block<'_>,
+        places: &mut Places,
+        part: &mut Part,
+    ) -> Option<Broken> {
+        let Places { marks, kept, .. } = places;
+        kept.clear();
+        let mut broken = None;
         let mut before = 0;
         for mark in 1..marks.len() {
             if block.text.get(marks[mark] as usize) == Some(&self.delimiter) {
@@ -97,14 +136,18 @@ impl Layout<'_> {
             let start = marks[before] as usize + 1;
             if fields != 1 || !matches!(&block.text[start..marks[mark] as usize], b"" | b"\r") {
                 if fields != self.columns {
-                    return self.check_count(fields, number).err();
+                    broken = self.check_count(fields, number).err();
+                    break;
                 }
-                rows.push(before as u32);
+                kept.extend_from_slice(&marks[before..=mark]);
                 part.lines.push(number);
             }
             before = mark;
         }
-        None
+        std::mem::swap(marks, kept);
+        places.stride = self.columns + 1;
+        places.rows = places.marks.len() / places.stride;
+        broken
     }
 
     /// Takes the cells of a block, whose first row is `first`, and gives the first line that is broken.
@@ -113,8 +156,7 @@ impl Layout<'_> {
         for (column, role) in self.roles.iter().enumerate() {
             let Some(role) = *role else { continue };
             let wanted = self.wanted[role];
-            let cell = |row| places.cell(row, column);
-            let taken = part.add_all(role, wanted, text, places.rows.len(), cell);
+            let taken = part.add_all(role, wanted, text, places.cells(column));
             if let Err((row, message, hint)) = taken {
                 let line = part.lines.get(first + row).unwrap_or_default();
                 if broken.as_ref().is_none_or(|broken| line < broken.line) {

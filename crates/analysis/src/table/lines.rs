@@ -19,6 +19,11 @@ impl Lines {
 
     /// Takes the line of the next row.
     pub(super) fn push(&mut self, line: u32) {
+        self.push_run(line, 1);
+    }
+
+    /// Takes the lines of the next rows, which follow each other from `line` on.
+    pub(super) fn push_run(&mut self, line: u32, rows: usize) {
         let follows = self
             .runs
             .last()
@@ -26,7 +31,7 @@ impl Lines {
         if !follows {
             self.runs.push((self.rows, line));
         }
-        self.rows += 1;
+        self.rows += rows;
     }
 
     /// The line of a row; none for a row that does not exist.
@@ -50,7 +55,9 @@ mod tests {
     #[test]
     fn rows_keep_their_lines_across_gaps_and_parts() {
         let mut lines = Lines::default();
-        [0, 1, 2, 5, 6, 9].into_iter().for_each(|line| lines.push(line));
+        [0, 1, 2].into_iter().for_each(|line| lines.push(line));
+        lines.push_run(5, 2);
+        lines.push(9);
         let mut whole = Lines::default();
         whole.append(&lines, 2);
         whole.append(&lines, 12);

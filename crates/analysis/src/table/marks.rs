@@ -1,33 +1,53 @@
 //! Where cells end.
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const LOW_BITS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+use wide::u8x16;
+
+/// Bytes that are looked at together: one bit each in a word.
+const GROUP: usize = 64;
 
 /// Adds to `marks` the places of delimiters and line ends from `start` on. Cells are short, so that looking for one after the other with a
-/// search that is made for long texts takes longer; here eight bytes are compared at once (Warren, *Hacker's Delight*, 6-1).
+/// search that is made for long texts takes longer; here a group of bytes becomes a word with a bit for each mark.
 pub(super) fn find(bytes: &[u8], start: usize, delimiter: u8, marks: &mut Vec<u32>) {
-    let delimiters = ONES * u64::from(delimiter);
-    let line_ends = ONES * u64::from(b'\n');
-    let (words, rest) = bytes[start..].as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let mut found = zero_bytes(word ^ delimiters) | zero_bytes(word ^ line_ends);
-        while found != 0 {
-            marks.push((start + index * 8) as u32 + found.trailing_zeros() / 8);
-            found &= found - 1;
-        }
+    let (groups, rest) = bytes[start..].as_chunks::<GROUP>();
+    let mut place = start as u32;
+    for group in groups {
+        push_bits(bits(group, delimiter), place, marks);
+        place += GROUP as u32;
     }
-    let start = start + words.len() * 8;
-    for (index, byte) in rest.iter().enumerate() {
-        if *byte == delimiter || *byte == b'\n' {
-            marks.push((start + index) as u32);
-        }
-    }
+    let mut last = [0; GROUP];
+    last[..rest.len()].copy_from_slice(rest);
+    // What is left is filled up with zeros, which may be the delimiter.
+    let of_rest = (1 << rest.len()) - 1;
+    push_bits(bits(&last, delimiter) & of_rest, place, marks);
 }
 
-/// The highest bit of each byte that is zero.
-fn zero_bytes(word: u64) -> u64 {
-    !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
+/// Adds the places of the bits of a word, counted from `place`. Four are written at once and those too many taken back: how often
+/// that is done hardly changes from word to word, so that the processor foresees it.
+#[inline]
+fn push_bits(bits: u64, place: u32, marks: &mut Vec<u32>) {
+    let count = marks.len() + bits.count_ones() as usize;
+    let mut left = bits;
+    while left != 0 {
+        marks.extend_from_slice(&std::array::from_fn::<u32, 4, _>(|_| {
+            let next = place + left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            next
+        }));
+    }
+    marks.truncate(count);
+}
+
+/// A bit for each byte that is a delimiter or a line end, the first the lowest.
+#[inline]
+fn bits(group: &[u8; GROUP], delimiter: u8) -> u64 {
+    let (delimiters, line_ends) = (u8x16::splat(delimiter), u8x16::splat(b'\n'));
+    let mut all = 0;
+    for (index, bytes) in group.as_chunks::<16>().0.iter().enumerate() {
+        let bytes = u8x16::new(*bytes);
+        let is_mark = bytes.simd_eq(delimiters) | bytes.simd_eq(line_ends);
+        all |= u64::from(is_mark.to_bitmask()) << (16 * index);
+    }
+    all
 }
 
 #[cfg(test)]

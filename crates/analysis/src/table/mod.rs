@@ -12,6 +12,7 @@ mod json;
 mod lines;
 mod marks;
 mod read;
+mod series;
 mod short;
 mod source;
 mod texts;

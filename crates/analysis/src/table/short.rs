@@ -6,28 +6,38 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 const SIXES: u64 = 0x0606_0606_0606_0606;
 const HIGH_HALVES: u64 = 0xF0F0_F0F0_F0F0_F0F0;
 
-/// A text of up to 16 bytes. Its words and its length together determine it.
+/// A text of up to 16 bytes. The two words determine it, so that comparing it is comparing these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Short {
     /// The last eight bytes, or fewer where it has fewer; the last is the highest.
     pub(super) tail: u64,
-    /// The bytes before them, in the same way.
+    /// The bytes before them, in the same way. The lowest is the length, unless there are 16 bytes.
     pub(super) head: u64,
-    pub(super) length: u32,
 }
 
 impl Short {
-    /// The text of a cell, unless it is too long.
+    /// No text.
+    pub(super) const EMPTY: Self = Self { tail: 0, head: 0 };
+
+    /// The text of a cell, unless it is too long. One of 16 bytes whose first could be taken for a length counts as too long.
     #[inline]
     pub(super) fn new(text: &[u8], cell: Span) -> Option<Self> {
-        if cell.len() > 16 {
-            return None;
-        }
+        let length = cell.len();
         let (head, tail) = cell.last_words(text);
-        Some(Self { tail, head, length: cell.len() as u32 })
+        if length < 16 {
+            return Some(Self { tail, head: head | length as u64 });
+        }
+        (length == 16 && head & 0xFF >= 16).then_some(Self { tail, head })
+    }
+
+    /// The words mixed, the highest bits best.
+    #[inline]
+    pub(super) fn mixed(self) -> u64 {
+        (self.head.rotate_left(23) ^ self.tail).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
     /// The text as the digits it ends in, up to eight, and what is before them. None without digits.
+    #[inline]
     pub(super) fn numbered(self) -> Option<Numbered> {
         let other = ((self.tail & HIGH_HALVES) ^ ZEROS)
             | ((self.tail.wrapping_add(SIXES) & HIGH_HALVES) ^ ZEROS);
@@ -83,6 +93,8 @@ mod tests {
             }
         }
         assert!(short(&[b'x'; 17]).is_none());
+        assert!(short(b"\x0Fxxxxxxxxxxxxxxx").is_none());
+        assert!(short(b"\x10xxxxxxxxxxxxxxx").is_some());
     }
 
     #[test]

@@ -6,19 +6,17 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
 use super::cell::Span;
-use super::short::{Numbered, Short};
+use super::series::Series;
+use super::short::Short;
 
 /// The code of an empty cell.
 pub const MISSING: u32 = u32::MAX;
 
-/// The numbers of a series, those below this, are in a list; memory is taken up only where there are some.
-const SERIES: usize = 1 << 20;
-
-/// Stands for the code of the row before while a block is being taken.
-const SAME: u32 = u32::MAX - 1;
-
 /// How many texts that came a moment ago are tried first: columns often have few distinct ones, or the same in neighbouring rows.
 const RECENT: usize = 64;
+
+/// How many blocks are taken without trying those after one in which that was of little use.
+const STRAIGHT: u32 = 15;
 
 /// A column of texts: a code for each row, and what each code stands for.
 #[derive(Debug, Default)]
@@ -92,45 +90,25 @@ pub(super) struct Interner {
     ends: Vec<usize>,
     /// Short texts that came a moment ago, each in its place.
     recent: Box<[Entry; RECENT]>,
-    /// Rows of a block whose text is to be looked up, with the text if it is short; kept to be used again.
-    waiting: Vec<(usize, Option<Short>)>,
+    /// How many blocks are yet to be taken without trying them.
+    straight: u32,
 }
 
 /// A short text and its code, side by side.
 #[derive(Clone, Copy)]
 struct Entry {
-    tail: u64,
-    head: u64,
-    length: u32,
+    text: Short,
     code: u32,
 }
 
 /// The place of a text among the recent ones.
+#[inline]
 fn place(text: Short) -> usize {
-    let mixed = text.head.rotate_left(23) ^ text.tail;
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
-}
-
-/// Texts that differ only in the number they end in, with as many digits: their codes are found without a search.
-struct Series {
-    prefix: Short,
-    /// For each number the code and 1 more, or 0, which is 1 more than [`MISSING`].
-    codes: Vec<u32>,
-}
-
-impl Entry {
-    fn new(text: Short, code: u32) -> Self {
-        Self { tail: text.tail, head: text.head, length: text.length, code }
-    }
-
-    fn text(&self) -> Short {
-        Short { tail: self.tail, head: self.head, length: self.length }
-    }
+    (text.mixed() >> 58) as usize
 }
 
 impl Interner {
     pub(super) fn new() -> Self {
-        let nothing = Short { tail: 0, head: 0, length: 0 };
         Self {
             hasher: DefaultHashBuilder::default(),
             short: HashTable::new(),
@@ -138,8 +116,8 @@ impl Interner {
             long: HashTable::new(),
             bytes: Vec::new(),
             ends: Vec::new(),
-            recent: Box::new([Entry::new(nothing, MISSING); RECENT]),
-            waiting: Vec::new(),
+            recent: Box::new([Entry { text: Short::EMPTY, code: MISSING }; RECENT]),
+            straight: 0,
         }
     }
 
@@ -161,75 +139,96 @@ impl Interner {
         (known as u32..self.len() as u32).find(is_foreign)
     }
 
-    /// Takes the cells of some rows of a text and adds the code of each to `codes`; blanks around a cell do not count, and one
-    /// without anything else is [`MISSING`].
-    ///
-    /// Cells that were there a moment ago are done at once. The others are looked up in a loop that does nothing else, so that
-    /// many accesses to memory are under way at the same time; last, those that are new are taken in their order.
+    /// Takes cells of a text and adds the code of each to `codes`; blanks around a cell do not count, and one without anything
+    /// else is [`MISSING`].
     pub(super) fn add_codes(
         &mut self,
         text: &[u8],
-        rows: usize,
-        cell: impl Fn(usize) -> Span,
+        cells: impl Iterator<Item = Span> + Clone,
         codes: &mut Vec<u32>,
     ) {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.clear();
+        if self.straight > 0 {
+            self.straight -= 1;
+            return self.add_straight(text, cells, codes);
+        }
+        let (first, known) = (codes.len(), self.len());
+        let mut others = 0;
+        // Those that came a moment ago are done at once. Known texts have no blanks around them, so that a cell that is one of them need not be trimmed.
+        codes.extend(cells.map(|cell| {
+            if let Some(short) = Short::new(text, cell) {
+                let recent = &self.recent[place(short)];
+                if recent.text == short {
+                    return recent.code;
+                }
+            }
+            others += 1;
+            self.code_of_cell(text, cell)
+        }));
+        let (rows, new) = (codes.len() - first, self.len() - known);
+        // Of single cells and the like nothing is learnt.
+        if others - new > (rows / 4).max(16) {
+            self.straight = STRAIGHT;
+        }
+    }
+
+    /// The same where many texts are known but did not come a moment ago. They are looked up in a loop that does nothing else,
+    /// so that many accesses to memory are under way at the same time; then those that are new are taken in their order.
+    fn add_straight(
+        &mut self,
+        text: &[u8],
+        cells: impl Iterator<Item = Span> + Clone,
+        codes: &mut Vec<u32>,
+    ) {
         let first = codes.len();
-        let mut repeated = false;
-        let mut last = None;
-        codes.resize(first + rows, MISSING);
-        let new = &mut codes[first..];
-        let recent = &*self.recent;
-        for (row, code) in new.iter_mut().enumerate() {
-            let cell = cell(row).trimmed(text);
-            let short = Short::new(text, cell);
-            if let Some(short) = short {
-                let recent = &recent[place(short)];
-                if recent.text() == short {
-                    last = None;
-                    *code = recent.code;
-                    continue;
-                }
-                if last == Some(short) {
-                    repeated = true;
-                    *code = SAME;
-                    continue;
+        let shorts = cells.clone().map(|cell| Short::new(text, cell));
+        match shorts.clone().next().flatten().and_then(|short| self.series_of(short)) {
+            Some(series) => {
+                // The loop that waits for memory is as short as can be: numbers come first.
+                codes.extend(
+                    shorts.map(|short| short.map_or(u32::MAX, |short| series.number(short))),
+                );
+                for code in &mut codes[first..] {
+                    *code = series.code(*code);
                 }
             }
-            last = short;
-            if !cell.is_empty() {
-                waiting.push((row, short));
+            None => {
+                let known = |short| self.known_short(short);
+                codes.extend(shorts.map(|short| short.map_or(MISSING, known)));
             }
         }
-        for &(row, short) in &waiting {
-            new[row] = short.map_or(MISSING, |short| self.known_short(short));
-        }
-        for &(row, short) in &waiting {
-            if new[row] == MISSING {
-                new[row] = self.code(short, cell(row).trimmed(text).of(text));
+        for (code, cell) in codes[first..].iter_mut().zip(cells) {
+            if *code == MISSING {
+                *code = self.code_of_cell(text, cell);
             }
         }
-        if repeated {
-            let mut before = MISSING;
-            for code in new {
-                *code = if *code == SAME { before } else { *code };
-                before = *code;
-            }
+    }
+
+    /// The series that a text is of.
+    fn series_of(&self, text: Short) -> Option<&Series> {
+        let numbered = text.numbered()?;
+        self.series[numbered.digits as usize].as_ref().filter(|series| series.has(numbered))
+    }
+
+    /// The code of a cell's text, which may be new; apart from the loops, which stay short without it.
+    #[inline(never)]
+    fn code_of_cell(&mut self, text: &[u8], cell: Span) -> u32 {
+        let cell = cell.trimmed(text);
+        if cell.is_empty() {
+            return MISSING;
         }
-        self.waiting = waiting;
+        self.code(Short::new(text, cell), cell.of(text))
     }
 
     /// The code of a text, or [`MISSING`]. What is found decides about no branch, so that a loop need not wait for it.
+    #[inline]
     fn known_short(&self, text: Short) -> u32 {
         if let Some(numbered) = text.numbered()
             && let Some(series) = &self.series[numbered.digits as usize]
-            && series.prefix == numbered.prefix
-            && let Some(&code) = series.codes.get(numbered.number as usize)
+            && series.has(numbered)
         {
-            return code.wrapping_sub(1);
+            return series.code(numbered.number);
         }
-        let entry = self.short.find(self.hasher.hash_one(text), |entry| entry.text() == text);
+        let entry = self.short.find(self.hasher.hash_one(text), |entry| entry.text == text);
         entry.map_or(MISSING, |entry| entry.code)
     }
 
@@ -240,29 +239,23 @@ impl Interner {
             MISSING => self.add_short(text, name),
             code => code,
         };
-        self.recent[place(text)] = Entry::new(text, code);
+        self.recent[place(text)] = Entry { text, code };
         code
     }
 
     fn add_short(&mut self, text: Short, name: &[u8]) -> u32 {
         let code = self.add_name(name);
         if let Some(numbered) = text.numbered() {
-            let Numbered { prefix, digits, number } = numbered;
-            let series = self.series[digits as usize].get_or_insert_with(|| Series {
-                prefix,
-                codes: vec![0; SERIES.min(10usize.pow(digits))],
-            });
-            if series.prefix == prefix
-                && let Some(place) = series.codes.get_mut(number as usize)
-            {
-                *place = code + 1;
+            let series = &mut self.series[numbered.digits as usize];
+            let series = series.get_or_insert_with(|| Series::new(numbered));
+            if series.has(numbered) {
+                series.set(numbered.number, code);
                 return code;
             }
         }
         let hasher = &self.hasher;
-        let entry = Entry::new(text, code);
-        self.short
-            .insert_unique(hasher.hash_one(text), entry, |entry| hasher.hash_one(entry.text()));
+        let entry = Entry { text, code };
+        self.short.insert_unique(hasher.hash_one(text), entry, |entry| hasher.hash_one(entry.text));
         code
     }
 

@@ -40,8 +40,7 @@ impl Ratings {
     /// Row `i` says that annotator `annotators[i]` gave item `items[i]` the value `values[i]`. Undefined without rows, for
     /// slices of different lengths, and when an annotator rates an item twice; the error names the row.
     pub fn new(items: &[u32], annotators: &[u32], values: &[u32]) -> Result<Self, Undefined> {
-        let categories = values.iter().max().map_or(0, |&value| value as usize + 1);
-        let numbers = (0..categories).map(|code| code as f64).collect();
+        let numbers = (0..count(values)).map(|code| code as f64).collect();
         Self::build(items, annotators, values, None, numbers)
     }
 
@@ -59,9 +58,11 @@ impl Ratings {
             let (what, allowed) = ("a value", "between -1e150 and 1e150");
             return Err(Undefined::OutOfRange { what, value, allowed });
         }
-        if let Some(&code) = values.iter().find(|&&code| code as usize >= numbers.len()) {
+        if count(values) > numbers.len() {
+            let first = values.iter().find(|&&code| code as usize >= numbers.len());
+            let value = first.map_or(f64::NAN, |&code| f64::from(code));
             let (what, allowed) = ("a value's code", "that of a number");
-            return Err(Undefined::OutOfRange { what, value: f64::from(code), allowed });
+            return Err(Undefined::OutOfRange { what, value, allowed });
         }
         let mut order: Vec<u32> = (0..numbers.len() as u32).collect();
         order.sort_unstable_by(|&a, &b| numbers[a as usize].total_cmp(&numbers[b as usize]));
@@ -91,7 +92,6 @@ impl Ratings {
             let (what, value) = ("the number of ratings", items.len() as f64);
             return Err(Undefined::OutOfRange { what, value, allowed: "below 2^32" });
         }
-        let count = |codes: &[u32]| codes.iter().max().map_or(0, |&code| code as usize + 1);
         let table = Long {
             items,
             annotators,
@@ -178,6 +178,11 @@ impl Ratings {
     }
 }
 
+/// How many codes there are, up to the largest. The largest of copies, unlike that of references, is found several at once.
+fn count(codes: &[u32]) -> usize {
+    codes.iter().copied().reduce(u32::max).map_or(0, |code| code as usize + 1)
+}
+
 /// A long table with its counts, on its way to being ordered by item.
 struct Long<'a> {
     items: &'a [u32],
@@ -204,10 +209,15 @@ impl Long<'_> {
     fn by_cell(&self) -> Result<Placed, Undefined> {
         let cells: Vec<AtomicU8> =
             (0..self.item_count * self.annotator_count).map(|_| AtomicU8::new(NO_RATING)).collect();
-        let rows = self.items.par_iter().zip(self.annotators).zip(self.values);
-        rows.with_min_len(PART).for_each(|((&item, &annotator), &code)| {
-            let cell = item as usize * self.annotator_count + annotator as usize;
-            cells[cell].store(self.rank(code) as u8, Ordering::Relaxed);
+        let rows = self.items.par_chunks(PART).zip(self.annotators.par_chunks(PART));
+        rows.zip(self.values.par_chunks(PART)).for_each(|((items, annotators), values)| {
+            // In variables of their own these are not read again after each store.
+            let (width, ranks, cells) = (self.annotator_count, self.ranks, cells.as_slice());
+            for ((&item, &annotator), &code) in items.iter().zip(annotators).zip(values) {
+                let rank = ranks.map_or(code, |ranks| ranks[code as usize]);
+                let cell = item as usize * width + annotator as usize;
+                cells[cell].store(rank as u8, Ordering::Relaxed);
+            }
         });
         let part = PART.div_ceil(self.annotator_count) * self.annotator_count;
         let is_rating = |cell: &&AtomicU8| cell.load(Ordering::Relaxed) != NO_RATING;

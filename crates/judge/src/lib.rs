@@ -3,6 +3,10 @@
 //! Knows nothing of scorers, runs or the store. What a judge says is never bent into shape: a reply that is no judgement
 //! is asked for again, and then there is no score.
 
+mod attacks;
 mod criteria;
+mod frame;
 
+pub use attacks::{Attack, AttackKind, attacks};
 pub use criteria::{CriterionError, builtin, builtin_criteria, check};
+pub use frame::{Frame, Framer, LINE_PREFIX, escape, frames_in, unescape};

@@ -5,8 +5,12 @@
 
 mod attacks;
 mod criteria;
+mod error;
 mod frame;
+mod prompts;
 
 pub use attacks::{Attack, AttackKind, attacks};
 pub use criteria::{CriterionError, builtin, builtin_criteria, check};
+pub use error::JudgeError;
 pub use frame::{Frame, Framer, LINE_PREFIX, escape, frames_in, unescape};
+pub use prompts::{Prompt, PromptError, PromptKind, PromptOverride, PromptSet};

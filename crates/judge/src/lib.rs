@@ -8,6 +8,7 @@ mod criteria;
 mod error;
 mod frame;
 mod prompts;
+mod reply;
 
 pub use attacks::{Attack, AttackKind, attacks};
 pub use criteria::{CriterionError, builtin, builtin_criteria, check};

@@ -1,0 +1,98 @@
+//! Reading a judge's reply: the JSON object in it, its fields, and where the score stands.
+//!
+//! Nothing is guessed: two objects that could both be the reply, a number off the scale or a field that is missing is a
+//! complaint, in words the judge can be told. A complaint never repeats the reply's texts, which may repeat the judged ones.
+
+mod logprobs;
+mod object;
+
+use std::ops::Range;
+
+use fullbench_types::Scale;
+
+pub(crate) use logprobs::{Distribution, distribution};
+pub(crate) use object::Object;
+
+/// A score as it stands in a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScoreAt {
+    /// The number.
+    pub(crate) number: i32,
+    /// Where its digits are, in bytes of the reply.
+    pub(crate) digits: Range<usize>,
+}
+
+/// Reads `4`, `4.0`, `4/5`: a whole number of the scale, out of its maximum where an "out of" is given.
+pub(crate) fn read_score(text: &str, scale: Scale) -> Result<(i32, Range<usize>), String> {
+    let expected = || format!("a whole number from {} to {}", scale.min, scale.max);
+    let trimmed = text.trim();
+    let start = text.len() - text.trim_start().len();
+    let (number, behind) = match trimmed.split_once('/') {
+        Some((number, behind)) => (number.trim_end(), Some(behind.trim())),
+        None => (trimmed, None),
+    };
+    if let Some(behind) = behind
+        && behind.parse::<f64>().ok() != Some(f64::from(scale.max))
+    {
+        return Err(format!("the score must be {}, not out of another maximum", expected()));
+    }
+    let is_number = !number.is_empty()
+        && number.len() <= 24
+        && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'));
+    let value = number.parse::<f64>().ok().filter(|value| is_number && value.is_finite());
+    let Some(value) = value else { return Err(format!("the score must be {}", expected())) };
+    if value.fract() != 0.0 || !scale.contains(value) {
+        return Err(format!("the score {value} is not {}", expected()));
+    }
+    let digits = number.find('.').unwrap_or(number.len());
+    Ok((value as i32, start..start + digits))
+}
+
+/// The number of a reply that is not JSON, as published outputs of judges are: its first line is the number, with a label before
+/// it or without.
+pub(crate) fn plain_score(text: &str, scale: Scale) -> Result<ScoreAt, String> {
+    const LONGEST_LABEL: usize = 80;
+    let start = text.len() - text.trim_start().len();
+    let line = text[start..].lines().next().unwrap_or_default();
+    let label = line.rfind(':').map_or(0, |colon| colon + 1);
+    let value = line[label..].trim_matches(['*', ' ', '.', '_', '`']);
+    if value.is_empty() || label > LONGEST_LABEL {
+        return Err("the reply has neither a JSON object nor a number in its first line".to_owned());
+    }
+    let at = start + label + line[label..].find(value).unwrap_or(0);
+    let (number, digits) = read_score(value, scale)?;
+    Ok(ScoreAt { number, digits: at + digits.start..at + digits.end })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_score_is_a_whole_number_of_the_scale_in_several_spellings() {
+        for text in ["4", "4.0", " 4 ", "4/5", "4 / 5", "+4"] {
+            assert_eq!(read_score(text, Scale::FIVE).unwrap().0, 4, "{text}");
+        }
+        assert_eq!(read_score("-1", Scale { min: -2, max: 2 }).unwrap(), (-1, 0..2));
+        for text in ["", "6", "0", "4.5", "4/10", "4/", "four", "NaN", "inf", "1e0", "4,5", "0x4"] {
+            assert!(read_score(text, Scale::FIVE).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn published_replies_are_a_number_with_or_without_a_label() {
+        for (text, number, digits) in [
+            ("4", 4, 0..1),
+            (" 4\n\nThe summary is short.", 4, 1..2),
+            ("- Coherence: 3", 3, 13..14),
+            ("Score: **2/5**.", 2, 9..10),
+        ] {
+            let found = plain_score(text, Scale::FIVE).unwrap();
+            assert_eq!((found.number, found.digits), (number, digits), "{text}");
+        }
+        for text in ["", "The summary deserves 4", "4 or 5", "Coherence: high", "7"] {
+            assert!(plain_score(text, Scale::FIVE).is_err(), "{text}");
+        }
+    }
+}

@@ -68,12 +68,11 @@ fn token_at<'tokens>(
     tokens: &'tokens [TokenLogprob],
 ) -> Result<&'tokens TokenLogprob, String> {
     let joined: String = tokens.iter().map(|token| token.token.as_str()).collect();
-    // Before the score, tokens may be halves of a character; behind it they must be what the reply is.
+    // Before the score, tokens may be halves of a character; behind the reply there may be tokens that end it.
     let tail = &text[score.digits.start..];
-    if !joined.ends_with(tail) {
+    let Some(start) = joined.rfind(tail) else {
         return Err("the tokens do not join to the reply".to_owned());
-    }
-    let start = joined.len() - tail.len();
+    };
     let end = start + score.digits.len();
     let mut at = 0;
     for token in tokens {

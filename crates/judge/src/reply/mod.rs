@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use fullbench_types::Scale;
 
-pub(crate) use logprobs::{Distribution, distribution};
+pub(crate) use logprobs::distribution;
 pub(crate) use object::Object;
 
 /// A score as it stands in a reply.

@@ -361,3 +361,14 @@ async fn published_replies_are_scored_without_a_call() {
     assert_eq!(score.outcome.reason(), Some(UnscoredReason::ScorerError));
     assert!(score.reasoning.unwrap().contains("have 4 for `case-1`, and number 5 is needed"));
 }
+
+/// The engine scores on several threads.
+#[test]
+fn judging_can_be_sent_to_another_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    fn is_shared<T: Send + Sync>(_: &T) {}
+    let judge = judge(Method::GEval, "clarity");
+    is_shared(&judge);
+    let ask = Stub::text(|_| rated("4"));
+    is_send(&judge.judge(&ask, &SUBJECT));
+}

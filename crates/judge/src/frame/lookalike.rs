@@ -43,8 +43,20 @@ const TAGS: [&str; 26] = [
 ];
 
 /// The same in `[…]`.
-const BRACKETS: [&str; 8] =
-    ["inst", "systemprompt", "availabletools", "toolcalls", "toolresults", "sys", "bos", "eos"];
+const BRACKETS: [&str; 12] = [
+    "inst",
+    "systemprompt",
+    "availabletools",
+    "toolcalls",
+    "toolresults",
+    "toolcontent",
+    "callid",
+    "think",
+    "gmask",
+    "sys",
+    "bos",
+    "eos",
+];
 
 /// A character as it is read, and where it stands in the text.
 struct Read {
@@ -87,10 +99,15 @@ fn is_marker(letters: &[Read]) -> bool {
         return true;
     }
     match open {
-        '<' => next == Some('>') && TAGS.contains(&name.as_str()),
+        '<' => next == Some('>') && is_tag(&name),
         '[' => next == Some(']') && BRACKETS.contains(&name.as_str()),
         _ => false,
     }
+}
+
+fn is_tag(name: &str) -> bool {
+    TAGS.contains(&name)
+        || ["unused", "reserved", "extraid"].iter().any(|word| name.starts_with(word))
 }
 
 /// Whether a special token goes on like this: `im_start|>`.
@@ -219,6 +236,8 @@ mod tests {
             "[ / inst ]",
             "<<SYS>>",
             "<start_of_turn>",
+            "<unused42>",
+            "[gMASK]",
             "</s>",
             "<system>",
             "<ѕуѕтем>",

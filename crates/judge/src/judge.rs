@@ -94,7 +94,9 @@ impl Judge {
         let needed =
             |kind: &&PromptKind| **kind != PromptKind::GEvalSteps || config.steps.is_empty();
         let requests = config.method.requests().iter().filter(needed);
-        let requests = requests.map(|kind| request(&config, &prompts, *kind, scale)).collect();
+        let requests: Vec<Request> =
+            requests.map(|kind| request(&config, &prompts, *kind, scale)).collect();
+        check_models(&config, &requests)?;
         Ok(Self {
             config,
             criterion,
@@ -346,6 +348,20 @@ fn in_hundred(criterion: &Criterion) -> Vec<RubricLevel> {
         RubricLevel { score, description: level.description.clone() }
     });
     levels.collect()
+}
+
+/// Refuses what the provider would, before any call.
+fn check_models(config: &JudgeConfig, requests: &[Request]) -> Result<(), JudgeError> {
+    if config.model.provider == Provider::Recorded {
+        return Ok(());
+    }
+    for request in requests {
+        request.model.validate().map_err(|error| match error.field.as_str() {
+            "top_logprobs" => JudgeError::setting("logprobs", error.message, "use `auto` or `off`"),
+            _ => JudgeError::Model(error),
+        })?;
+    }
+    Ok(())
 }
 
 fn request(config: &JudgeConfig, prompts: &PromptSet, kind: PromptKind, scale: Scale) -> Request {

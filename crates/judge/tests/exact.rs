@@ -3,10 +3,12 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use fullbench_judge::{
-    ATTEMPT_STEP, AskError, Judge, Method, Pair, PairJudge, RecordedReplies, Subject,
+    ATTEMPT_STEP, AskError, Judge, MemorySteps, Method, Pair, PairJudge, RecordedReplies, Subject,
 };
-use fullbench_llm::{FailureClass, GenerateError};
+use fullbench_llm::{FailureClass, GenerateError, ModelConfig};
 use fullbench_types::{
     FailureReason, NanoDollars, Outcome, Role, Score, UnitFailure, UnscoredReason,
 };
@@ -195,6 +197,29 @@ async fn steps_are_written_once_for_each_criterion() {
 }
 
 #[tokio::test]
+async fn steps_are_kept_for_the_same_criterion_and_model_alone() {
+    let store = Arc::new(MemorySteps::default());
+    let ask = Stub::text(|asked| match asked.name.as_str() {
+        "g_eval_steps" => "{\"steps\": [\"Look.\"]}".to_owned(),
+        _ => rated("3"),
+    });
+    for (criterion, model, written) in [
+        ("clarity", "openai:a", 1),
+        ("clarity", "openai:a", 1),
+        ("fluency", "openai:a", 2),
+        ("clarity", "openai:b", 3),
+    ] {
+        let mut settings = config(Method::GEval, criterion);
+        settings.steps.clear();
+        settings.model = ModelConfig::parse(model).unwrap();
+        let judge = Judge::new(settings).unwrap().with_steps_store(Arc::clone(&store) as _);
+        judge.judge(&ask, &SUBJECT).await;
+        let asked = ask.asked().iter().filter(|asked| asked.name == "g_eval_steps").count();
+        assert_eq!(asked, written, "{criterion} {model}");
+    }
+}
+
+#[tokio::test]
 async fn a_rubric_gives_points_with_what_they_rest_on() {
     let text = r#"{"evidence": [{"type": "quote", "content": "in 1889", "relevance": 0.75}],
         "strengths": ["short"], "weaknesses": ["wood"], "feedback": "half right", "score": 55}"#;
@@ -348,7 +373,7 @@ async fn published_replies_are_scored_without_a_call() {
     let lines = "{\"id\": \"case-1\", \"replies\": [\"4\", \"Coherence: 5\", \"- Coherence: 3\", \"{\\\"score\\\": 2}\"]}";
     let recorded = RecordedReplies::parse(lines).unwrap();
     let mut settings = config(Method::GEval, "coherence");
-    settings.model = fullbench_llm::ModelConfig::parse("recorded").unwrap();
+    settings.model = ModelConfig::parse("recorded").unwrap();
     settings.steps.clear();
     settings.samples = 4;
     let judge = Judge::new(settings.clone()).unwrap();

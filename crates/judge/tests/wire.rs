@@ -5,7 +5,9 @@ mod support;
 
 use std::sync::Arc;
 
-use fullbench_judge::{Judge, JudgeConfig, Logprobs, Method, Pair, PairJudge, Structured};
+use fullbench_judge::{
+    Combine, Judge, JudgeConfig, Logprobs, Method, Pair, PairJudge, Panel, PanelConfig, Structured,
+};
 use fullbench_llm::{Budget, CacheMode, GatewayOptions, Price, Provider};
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_types::{NanoDollars, Outcome, UnscoredReason};
@@ -49,9 +51,8 @@ async fn log_probabilities_count_where_they_are_given() {
             let mut config = config(&simulator, provider, Method::Reference);
             config.logprobs = logprobs;
             if provider == Provider::Anthropic && logprobs == Logprobs::On {
-                // The provider has none, and the model's configuration says so before any call.
-                let judge = Judge::new(config).unwrap();
-                assert!(judge.models()[0].validate().unwrap_err().message.contains("top_logprobs"));
+                // The provider has none, which is told before any call.
+                assert_eq!(Judge::new(config).err().unwrap().field().as_deref(), Some("logprobs"));
                 continue;
             }
             let judge = Judge::new(config).unwrap();
@@ -100,6 +101,29 @@ async fn claims_and_pairs_work_in_every_format() {
         assert!(found.preference.is_some(), "{provider}: {found:?}");
         assert_eq!(found.judgement.replies.len(), 2);
     }
+}
+
+#[tokio::test]
+async fn a_panel_asks_a_member_of_each_format() {
+    let simulator = simulator(SimulatorConfig::default());
+    let judges = PROVIDERS.map(|provider| config(&simulator, provider, Method::Reference));
+    let panel = Panel::new(PanelConfig {
+        name: Some("three".to_owned()),
+        judges: judges.to_vec(),
+        combine: Combine::Median,
+        weights: Vec::new(),
+        threshold: Some(0.5),
+    });
+    let panel = panel.unwrap();
+    let ask = connected(&panel.models(), options());
+    let score = panel.judge(&ask, &SUBJECT).await;
+    let members = score.evidence.as_ref().unwrap()["members"].as_array().unwrap().clone();
+    let mut values: Vec<f64> = members.iter().map(|one| one["value"].as_f64().unwrap()).collect();
+    values.sort_by(f64::total_cmp);
+    assert_eq!(score.value, Some(values[1]), "{members:?}");
+    let judgement = score.judgement.unwrap();
+    assert_eq!((judgement.replies.len(), judgement.judge.as_deref()), (3, Some("three")));
+    assert!(judgement.model.contains("anthropic:text"), "{}", judgement.model);
 }
 
 #[tokio::test]

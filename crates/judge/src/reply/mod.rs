@@ -48,25 +48,37 @@ pub(crate) fn read_score(text: &str, scale: Scale) -> Result<(i32, Range<usize>)
     Ok((value as i32, start..start + digits))
 }
 
-/// The number of a reply that is not JSON, as published outputs of judges are: its first line is the number, with a label before
-/// it or without.
+/// The number of a reply that is not JSON, as published outputs of judges are: the first line is the number, perhaps with a label
+/// and a colon before it and a remark set off behind it: `4`, `- Coherence: 4`, `4 (good)`. A line with two numbers is none.
 pub(crate) fn plain_score(text: &str, scale: Scale) -> Result<ScoreAt, String> {
-    const LONGEST_LABEL: usize = 80;
+    let none = || "the reply has neither a JSON object nor a number in its first line".to_owned();
     let start = text.len() - text.trim_start().len();
     let line = text[start..].lines().next().unwrap_or_default();
-    let label = line.rfind(':').map_or(0, |colon| colon + 1);
-    let value = line[label..].trim_matches(['*', ' ', '.', '_', '`']);
-    if value.is_empty() || label > LONGEST_LABEL {
-        return Err("the reply has neither a JSON object nor a number in its first line".to_owned());
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let first = line.find(is_digit).ok_or_else(none)?;
+    let is_negative = scale.min < 0 && line[..first].ends_with('-');
+    let first = first - usize::from(is_negative);
+    let label = line[..first].trim_matches(['*', '_', '`', '-', ' ', '"']);
+    let is_number = |letter: char| is_digit(letter) || matches!(letter, '.' | '/' | '-');
+    let length = line[first..].find(|letter| !is_number(letter)).unwrap_or(line.len() - first);
+    let number = line[first..first + length].trim_end_matches(['.', '-', '/']);
+    let remark = line[first + number.len()..].trim_start();
+    let is_alone = (label.is_empty() || label.ends_with(':'))
+        && !remark.contains(is_digit)
+        && !remark.starts_with(|letter: char| letter.is_alphanumeric() || letter == '/');
+    if !is_alone {
+        return Err(none());
     }
-    let at = start + label + line[label..].find(value).unwrap_or(0);
-    let (number, digits) = read_score(value, scale)?;
-    Ok(ScoreAt { number, digits: at + digits.start..at + digits.end })
+    let (value, digits) = read_score(number, scale)?;
+    let at = start + first;
+    Ok(ScoreAt { number: value, digits: at + digits.start..at + digits.end })
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -87,12 +99,45 @@ mod tests {
             (" 4\n\nThe summary is short.", 4, 1..2),
             ("- Coherence: 3", 3, 13..14),
             ("Score: **2/5**.", 2, 9..10),
+            ("4 (the summary", 4, 0..1),
+            ("5. It is clear", 5, 0..1),
+            ("**Coherence:** 3 - fair", 3, 15..16),
         ] {
             let found = plain_score(text, Scale::FIVE).unwrap();
             assert_eq!((found.number, found.digits), (number, digits), "{text}");
         }
-        for text in ["", "The summary deserves 4", "4 or 5", "Coherence: high", "7"] {
+        for text in [
+            "",
+            "The summary deserves 4",
+            "4 or 5",
+            "3-4",
+            "4 / 10",
+            "4 reasons",
+            "Coherence: high",
+            "7",
+            "4.5",
+        ] {
             assert!(plain_score(text, Scale::FIVE).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_reply_makes_reading_fail_but_by_a_complaint(
+            text in any::<String>(),
+            shaped in "[{}\":,a-c0-9 ./-]{0,40}(\"score\": ?\"?-?[0-9./é]{0,5}\"?)?[}{ ]{0,3}",
+        ) {
+            let scale = Scale { min: -2, max: 12 };
+            for reply in [&text, &shaped] {
+                for score in [
+                    plain_score(reply, scale),
+                    Object::find(reply, &["score"]).and_then(|object| object.score("score", scale)),
+                ].into_iter().flatten() {
+                    prop_assert!(scale.contains(f64::from(score.number)));
+                    let digits = reply[score.digits].parse::<i32>();
+                    prop_assert_eq!(digits, Ok(score.number));
+                }
+            }
         }
     }
 }

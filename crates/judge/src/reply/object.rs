@@ -23,7 +23,7 @@ impl<'text> Object<'text> {
     pub(crate) fn find(text: &'text str, required: &[&str]) -> Result<Self, String> {
         let mut found: Option<Self> = None;
         let mut nearest: Option<Vec<String>> = None;
-        let mut rest = text;
+        let mut rest = behind_thoughts(text);
         while let Some(at) = rest.find('{') {
             let mut stream =
                 serde_json::Deserializer::from_str(&rest[at..]).into_iter::<Fields<'_>>();
@@ -104,6 +104,15 @@ impl<'text> Object<'text> {
     }
 }
 
+/// What follows the thoughts that some models write before their reply.
+fn behind_thoughts(text: &str) -> &str {
+    const END: &str = "</think>";
+    match text.rfind(END) {
+        Some(end) if text.trim_start().starts_with("<think>") => &text[end + END.len()..],
+        _ => text,
+    }
+}
+
 /// All fields of an object, those that come twice as well.
 struct Fields<'text>(Vec<(String, &'text RawValue)>);
 
@@ -157,6 +166,7 @@ mod tests {
             r#"I think {so}. {"note": 1} {"reasoning": "{\"score\": 1}", "score": 4.0} That is it."#,
             r#"{"reasoning": "a", "score": "4/5", "extra": {"score": 9}}"#,
             r#" {"score" : 4 , "reasoning":"b"} "#,
+            "<think>{\"reasoning\": \"a\", \"score\": 1}?</think>{\"reasoning\": \"b\", \"score\": 4}",
         ] {
             assert_eq!(score(text), Ok(4), "{text}");
         }

@@ -1,0 +1,35 @@
+//! Evaluation steps that a model writes once for each criterion, and where they are kept.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use fullbench_types::ContentHash;
+
+/// Keeps evaluation steps by the hash of criterion, model and prompt.
+#[async_trait]
+pub trait StepsStore: Send + Sync {
+    /// The steps, when there are some.
+    async fn get(&self, key: &ContentHash) -> Option<Vec<String>>;
+
+    /// Keeps steps.
+    async fn put(&self, key: &ContentHash, steps: &[String]);
+}
+
+/// Steps kept as long as the program runs.
+#[derive(Debug, Default)]
+pub struct MemorySteps {
+    steps: Mutex<HashMap<ContentHash, Vec<String>>>,
+}
+
+#[async_trait]
+impl StepsStore for MemorySteps {
+    async fn get(&self, key: &ContentHash) -> Option<Vec<String>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    async fn put(&self, key: &ContentHash, steps: &[String]) {
+        let mut kept = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(*key, steps.to_vec());
+    }
+}

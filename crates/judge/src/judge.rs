@@ -307,7 +307,7 @@ impl Judge {
         prompts: &[Vec<Message>],
     ) -> Judgement {
         Judgement {
-            judge: self.config.name.clone(),
+            judge: None,
             criterion: self.criterion.name.clone(),
             method: self.config.method.as_str().to_owned(),
             model: self.config.model.display_name(),

@@ -224,7 +224,7 @@ impl Panel {
             self.members.iter().map(|member| member.criterion().name.as_str()).collect();
         criteria.dedup();
         Judgement {
-            judge: self.config.name.clone(),
+            judge: None,
             criterion: criteria.join(", "),
             method: "panel".to_owned(),
             model: names.join(", "),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fullbench_engine::Definitions;
 use fullbench_store::{ScopedStore, Store};
 use fullbench_types::DEFAULT_ORGANIZATION;
 
@@ -24,6 +25,14 @@ pub(crate) fn folder(named: Option<PathBuf>) -> PathBuf {
 /// Opens the store of the command line.
 pub(crate) async fn open(home: &Path) -> Result<ScopedStore, CliError> {
     Ok(Store::open(home).await?.scoped(DEFAULT_ORGANIZATION))
+}
+
+/// What an evaluation file may name of the store; nothing where there is no store yet.
+pub(crate) async fn definitions(home: &Path) -> Result<Definitions, CliError> {
+    if !home.join("fullbench.db").exists() {
+        return Ok(Definitions::default());
+    }
+    Ok(Definitions::read(&open(home).await?).await?)
 }
 
 /// Opens the store only if there is one already: reading commands make nothing.

@@ -33,8 +33,8 @@ pub use run::{
     prepare_resume,
 };
 pub use spec::{
-    BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
-    ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry, SampleConfig,
-    SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation, load_scorers,
-    stored_spec,
+    BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions, EvaluationFile,
+    EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry,
+    SampleConfig, SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation,
+    load_scorers, stored_spec,
 };

@@ -122,7 +122,7 @@ async fn a_panel_asks_a_member_of_each_format() {
     values.sort_by(f64::total_cmp);
     assert_eq!(score.value, Some(values[1]), "{members:?}");
     let judgement = score.judgement.unwrap();
-    assert_eq!((judgement.replies.len(), judgement.judge.as_deref()), (3, Some("three")));
+    assert_eq!(judgement.replies.len(), 3);
     assert!(judgement.model.contains("anthropic:text"), "{}", judgement.model);
 }
 

@@ -33,7 +33,7 @@ impl Finding {
 /// Checks keys, providers, disk and versions.
 pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit, CliError> {
     let models = match &arguments.file {
-        Some(file) => load_evaluation(file)?.spec.models,
+        Some(file) => load_evaluation(file, &home::definitions(home).await?)?.spec.models,
         None => default_models(),
     };
     let mut findings = vec![Finding::new("fullbench", "ok", env!("CARGO_PKG_VERSION"))];

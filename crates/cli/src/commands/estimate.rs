@@ -11,7 +11,7 @@ use crate::{home, output};
 
 /// Says what a run would take.
 pub(crate) async fn run(arguments: &EstimateArguments, home: &Path) -> Result<Exit, CliError> {
-    let evaluation = load_evaluation(&arguments.file)?;
+    let evaluation = load_evaluation(&arguments.file, &home::definitions(home).await?)?;
     let store = home::open(home).await?;
     let estimate = estimate(evaluation, &store).await?;
     match arguments.output {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fullbench_engine::{load_scorers, prepare_rescore};
+use fullbench_engine::{Definitions, load_scorers, prepare_rescore};
 use fullbench_score::ScorerConfig;
 
 use super::run::{carry_out, check_html};
@@ -13,8 +13,8 @@ use crate::home;
 /// Scores the answers of a run by further scorers.
 pub(crate) async fn run(arguments: &RescoreArguments, home: &Path) -> Result<Exit, CliError> {
     check_html(&arguments.report)?;
-    let scorers = scorers(&arguments.scorers)?;
     let store = home::open_existing(home).await?;
+    let scorers = scorers(&arguments.scorers, &Definitions::read(&store).await?)?;
     let record = store.find_run(&arguments.run).await?;
     let needs_keys = !arguments.control.cache_only;
     let prepared = prepare_rescore(record, &store, &scorers, needs_keys).await?;
@@ -22,11 +22,11 @@ pub(crate) async fn run(arguments: &RescoreArguments, home: &Path) -> Result<Exi
 }
 
 /// The scorers of a file, or those that are named.
-fn scorers(said: &str) -> Result<Vec<ScorerConfig>, CliError> {
+fn scorers(said: &str, definitions: &Definitions) -> Result<Vec<ScorerConfig>, CliError> {
     let path = Path::new(said);
     let is_path = path.exists() || said.contains('/') || path.extension().is_some();
     if is_path {
-        return Ok(load_scorers(path)?);
+        return Ok(load_scorers(path, definitions)?);
     }
     let mut scorers = Vec::new();
     for name in said.split(',').map(str::trim).filter(|name| !name.is_empty()) {

@@ -17,7 +17,7 @@ use crate::{home, output, report};
 
 /// Runs an evaluation file.
 pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, CliError> {
-    let mut evaluation = load_evaluation(&arguments.file)?;
+    let mut evaluation = load_evaluation(&arguments.file, &home::definitions(home).await?)?;
     check_html(&arguments.report)?;
     check_budget(&arguments.control, &evaluation.spec)?;
     if let Some(usd) = arguments.control.budget {

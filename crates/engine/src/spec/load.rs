@@ -10,7 +10,7 @@ use super::conditions::quoted;
 use super::decode::{decode, path_text, problem_at, steps_of};
 use super::file::{DatasetMap, EvaluationFile, SampleStrategy};
 use super::yaml::{Node, Step, parse};
-use super::{EvaluationSpec, MessageTemplates};
+use super::{Definitions, EvaluationSpec, MessageTemplates};
 use crate::prompt::PromptTemplates;
 use crate::report::check_gate;
 use crate::{EngineError, InputProblem};
@@ -51,8 +51,12 @@ impl LoadedEvaluation {
     }
 }
 
-/// Reads and checks an evaluation file and every file it names except the data set.
-pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
+/// Reads and checks an evaluation file and every file it names except the data set; judges and criteria of the store are put in
+/// the place of their names.
+pub fn load_evaluation(
+    path: &Path,
+    definitions: &Definitions,
+) -> Result<LoadedEvaluation, EngineError> {
     let in_file = |problem: InputProblem| problem.in_file(path);
     let text = read_text(path).map_err(|problem| {
         if path.exists() {
@@ -63,7 +67,7 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
     })?;
     let document = parse(&quoted(&text)).or_else(|_| parse(&text)).map_err(in_file)?;
     let file: EvaluationFile = decode(&document).map_err(in_file)?;
-    let mut check = Check { path, document: &document, problems: Vec::new() };
+    let mut check = Check { path, document: &document, definitions, problems: Vec::new() };
     check.cases(&file);
     check.numbers(&file);
     let models = check.models(&file);
@@ -100,6 +104,7 @@ pub fn load_evaluation(path: &Path) -> Result<LoadedEvaluation, EngineError> {
 pub(super) struct Check<'file> {
     pub(super) path: &'file Path,
     pub(super) document: &'file Node,
+    pub(super) definitions: &'file Definitions,
     pub(super) problems: Vec<InputProblem>,
 }
 

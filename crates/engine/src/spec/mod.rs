@@ -2,6 +2,7 @@
 
 mod conditions;
 mod decode;
+mod definitions;
 mod file;
 mod load;
 mod schema;
@@ -11,6 +12,7 @@ mod stored;
 mod suggest;
 mod yaml;
 
+pub use definitions::Definitions;
 pub use file::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
     ExampleTemplate, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,

@@ -8,6 +8,7 @@ use fullbench_score::{ScorerConfig, descriptions};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Definitions;
 use super::decode::decode;
 use super::file::ModelEntry;
 use super::load::{Check, locate, named, read_text, resolve};
@@ -21,11 +22,14 @@ struct ScorersFile {
 }
 
 /// Reads the scorers of a file, which may be an evaluation file, with every file they name.
-pub fn load_scorers(path: &Path) -> Result<Vec<ScorerConfig>, EngineError> {
+pub fn load_scorers(
+    path: &Path,
+    definitions: &Definitions,
+) -> Result<Vec<ScorerConfig>, EngineError> {
     let text = read_text(path).map_err(|problem| problem.in_file(path))?;
     let document = parse(&text).map_err(|problem| problem.in_file(path))?;
     let file: ScorersFile = decode(&document).map_err(|problem| problem.in_file(path))?;
-    let mut check = Check { path, document: &document, problems: Vec::new() };
+    let mut check = Check { path, document: &document, definitions, problems: Vec::new() };
     let scorers = check.scorers(&file.scorers);
     if file.scorers.is_empty() {
         let problem = InputProblem::new("there are no scorers");
@@ -65,6 +69,10 @@ impl Check<'_> {
 
     /// Reads in what a scorer names, and what the scorers inside it name; says whether all of it is right.
     fn settle_scorer(&mut self, field: &str, scorer: &mut ScorerConfig) -> bool {
+        if let Err(problem) = self.definitions.resolve(scorer) {
+            self.refuse(field, problem);
+            return false;
+        }
         if let Err(problem) = self.read_files(field, scorer) {
             self.problems.push(problem);
             return false;
@@ -114,6 +122,44 @@ impl Check<'_> {
             })?;
             scorer.parameters.insert((*parameter).to_owned(), content);
         }
+        for path in description.lines_parameters {
+            let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
+            let read = self.read_lines(field, path, &mut parameters);
+            if let Value::Object(filled) = parameters {
+                scorer.parameters = filled;
+            }
+            read?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the paths of JSON Lines files by what is in them.
+    fn read_lines(
+        &self,
+        field: &str,
+        path: &str,
+        parameters: &mut Value,
+    ) -> Result<(), InputProblem> {
+        for (place, entry) in values_at(parameters, path) {
+            let Value::String(name) = &*entry else { continue };
+            let place = format!("{field}.{place}");
+            let text = read_text(&resolve(self.path, name)).map_err(|problem| {
+                locate(self.document, self.path, &place, named(problem, name))
+            })?;
+            let mut rows = Vec::new();
+            for (index, line) in text.lines().enumerate() {
+                if line.trim().is_empty() {
+                    continue;
+                }
+                rows.push(serde_json::from_str::<Value>(line).map_err(|error| {
+                    InputProblem::new(format!("this is not valid JSON: {error}"))
+                        .in_file(name)
+                        .at_line(index as u64 + 1)
+                        .hint(format!("the file is named in {} by `{place}`", self.path.display()))
+                })?);
+            }
+            *entry = Value::Array(rows);
+        }
         Ok(())
     }
 
@@ -156,7 +202,10 @@ impl Check<'_> {
 }
 
 /// The values at a dotted path, through every element of the lists on its way, each with its place.
-fn values_at<'value>(value: &'value mut Value, path: &str) -> Vec<(String, &'value mut Value)> {
+pub(super) fn values_at<'value>(
+    value: &'value mut Value,
+    path: &str,
+) -> Vec<(String, &'value mut Value)> {
     let mut found = vec![(String::new(), value)];
     for name in path.split('.') {
         let mut next = Vec::new();

@@ -23,6 +23,8 @@ pub struct ScorerDescription {
     pub example: &'static str,
     /// Parameters that may be the path of a JSON file, which is read and put in its place before building.
     pub file_parameters: &'static [&'static str],
+    /// Parameters that may be the path of a JSON Lines file, by their path; it is read and put in its place before building.
+    pub lines_parameters: &'static [&'static str],
     /// Parameters that may be the path of a model's folder, which is made absolute before building.
     pub model_parameters: &'static [&'static str],
     /// Parameters that are language models, by their path: `model`, `judges.model`.
@@ -46,6 +48,7 @@ fn describe(kind: &Kind) -> ScorerDescription {
         parameters: parameters_schema(kind).to_value(),
         example: kind.example,
         file_parameters: kind.file_parameters,
+        lines_parameters: kind.lines_parameters,
         model_parameters: kind.model_parameters,
         language_model_parameters: kind.language_model_parameters,
         scorer_parameters: kind.scorer_parameters,

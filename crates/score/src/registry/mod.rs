@@ -170,7 +170,7 @@ mod tests {
             (None, "there is no scorer `exact-mach`")
         );
         assert!(error.hint.unwrap().starts_with(
-            "did you mean `exact_match`? scorers: bag_cosine, bert_score, bleu, chrf"
+            "did you mean `exact_match`? scorers: bag_cosine, bert_score, binary, bleu"
         ));
         let error = refused(json!({"type": "qqq", "name": "x"}));
         assert_eq!(error.field.as_deref(), Some("type"));

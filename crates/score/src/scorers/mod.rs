@@ -12,6 +12,7 @@ mod json_field;
 mod json_schema;
 mod json_text;
 mod json_valid;
+mod judge;
 mod multiple_choice;
 mod number;
 mod numeric_match;
@@ -56,6 +57,8 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const BINARY: bool = true;
     /// Parameters that may be the path of a JSON file.
     const FILE_PARAMETERS: &'static [&'static str] = &[];
+    /// Parameters that may be the path of a JSON Lines file, by their path.
+    const LINES_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that may be the path of a model's folder.
     const MODEL_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that are language models, by their path: `model`, `judges.model`.
@@ -123,6 +126,7 @@ pub(crate) struct Kind {
     pub(crate) needs_reference: bool,
     pub(crate) binary: bool,
     pub(crate) file_parameters: &'static [&'static str],
+    pub(crate) lines_parameters: &'static [&'static str],
     pub(crate) model_parameters: &'static [&'static str],
     pub(crate) language_model_parameters: &'static [&'static str],
     pub(crate) scorer_parameters: &'static [&'static str],
@@ -134,29 +138,37 @@ pub(crate) struct Kind {
 pub(crate) const KINDS: &[Kind] = &[
     kind::<text::BagCosine>(),
     kind::<semantic::BertScoreParameters>(),
+    kind::<judge::Binary>(),
     kind::<text::BleuParameters>(),
     kind::<text::ChrfParameters>(),
+    kind::<judge::Claims>(),
     kind::<contains::Contains>(),
     kind::<bounds::Cost>(),
     kind::<text::EditSimilarity>(),
     kind::<composite::EnsembleParameters>(),
     kind::<exact_match::ExactMatch>(),
+    kind::<judge::GEval>(),
     kind::<HumanReview>(),
     kind::<text::Jaccard>(),
     kind::<json_equal::JsonEqual>(),
     kind::<json_field::JsonField>(),
     kind::<json_schema::JsonSchemaMatch>(),
     kind::<json_valid::JsonValid>(),
+    kind::<judge::StoredJudge>(),
     kind::<bounds::Latency>(),
     kind::<bounds::Length>(),
     kind::<multiple_choice::MultipleChoice>(),
     kind::<contains::NotContains>(),
     kind::<numeric_match::NumericMatch>(),
+    kind::<judge::Pairwise>(),
+    kind::<judge::JudgePanel>(),
+    kind::<judge::Reference>(),
     kind::<regex::Patterns>(),
     kind::<text::Rouge1>(),
     kind::<text::Rouge2>(),
     kind::<text::RougeL>(),
     kind::<text::RougeLsum>(),
+    kind::<judge::Rubric>(),
     kind::<ScorecardParameters>(),
     kind::<semantic::SemanticSimilarity>(),
     kind::<text::SquadExactMatch>(),
@@ -173,6 +185,7 @@ const fn kind<P: Parameters>() -> Kind {
         needs_reference: P::NEEDS_REFERENCE,
         binary: P::BINARY,
         file_parameters: P::FILE_PARAMETERS,
+        lines_parameters: P::LINES_PARAMETERS,
         model_parameters: P::MODEL_PARAMETERS,
         language_model_parameters: P::LANGUAGE_MODEL_PARAMETERS,
         scorer_parameters: P::SCORER_PARAMETERS,

@@ -40,10 +40,6 @@ impl Connection {
         Ok(Self::Recorded(recorded))
     }
 
-    pub(super) fn is_recorded(&self) -> bool {
-        matches!(self, Self::Recorded(_))
-    }
-
     pub(super) fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         if let Self::Models(connected) = self {
             // A scorer that is connected again keeps the models it has: they are of the same run.
@@ -59,8 +55,12 @@ impl Ask for Connection {
             Self::Recorded(replies) => replies.ask(question).await,
             Self::Models(connected) => match connected.get() {
                 Some(models) => models.ask(question).await,
-                None => Err(AskError::NotConnected),
+                None => Err(AskError::NotConnected { request: question.request }),
             },
         }
+    }
+
+    fn is_recorded(&self) -> bool {
+        matches!(self, Self::Recorded(_))
     }
 }

@@ -1,9 +1,10 @@
-//! Scorers that ask a model to judge: `g_eval`, `rubric`, `binary`, `reference`, `claims`, `pairwise`, `panel`.
+//! Scorers that ask a model to judge: `g_eval`, `rubric`, `binary`, `reference`, `claims`, `pairwise`, `panel`, `judge`.
 
 mod connection;
 mod pairwise;
 mod panel;
 mod single;
+mod stored;
 mod subject;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ use fullbench_types::{JudgeReference, Outcome, Score, UnscoredReason};
 pub(crate) use pairwise::Pairwise;
 pub(crate) use panel::JudgePanel;
 pub(crate) use single::{Binary, Claims, GEval, Reference, Rubric};
+pub(crate) use stored::StoredJudge;
 
 use crate::registry::ScorerConfigError;
 
@@ -25,7 +27,8 @@ fn problem(error: &JudgeError) -> ScorerConfigError {
 
 /// A judge's score as a run keeps it: whatever was wrong with the provider is asked for again, and a stored judge is named.
 fn settled(mut score: Score, judge: Option<&JudgeReference>) -> Score {
-    if let Outcome::Unscored(UnscoredReason::Timeout | UnscoredReason::RateLimited) = score.outcome {
+    if let Outcome::Unscored(UnscoredReason::Timeout | UnscoredReason::RateLimited) = score.outcome
+    {
         score.outcome = Outcome::Unscored(UnscoredReason::ProviderError);
     }
     if let (Some(judgement), Some(judge)) = (&mut score.judgement, judge) {

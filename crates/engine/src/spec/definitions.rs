@@ -1,0 +1,115 @@
+//! Criteria, thresholds and judges of the store that an evaluation file may name.
+
+use std::collections::BTreeMap;
+
+use fullbench_score::ScorerConfig;
+use fullbench_store::{CriterionSource, ScopedStore};
+use fullbench_types::{Criterion, JudgeReference};
+use serde_json::{Map, Value, json};
+
+use super::did_you_mean;
+use crate::{EngineError, InputProblem};
+
+/// Where scorers name a criterion: in a judge's own parameters, in those of a comparison, in those of a panel's members.
+const CRITERIA: [&str; 3] = ["criterion", "judge.criterion", "members.judge.criterion"];
+
+/// The kinds of scorers that ask one judge, and take its threshold.
+const JUDGES: [&str; 5] = ["g_eval", "rubric", "binary", "reference", "claims"];
+
+/// What the store knows by name, as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct Definitions {
+    criteria: BTreeMap<String, Criterion>,
+    thresholds: BTreeMap<String, f64>,
+    judges: BTreeMap<String, StoredJudge>,
+}
+
+#[derive(Debug, Clone)]
+struct StoredJudge {
+    reference: JudgeReference,
+    method: String,
+    criterion: Criterion,
+    model: Value,
+    parameters: Map<String, Value>,
+}
+
+impl Definitions {
+    /// Everything the store knows by name.
+    pub async fn read(store: &ScopedStore) -> Result<Self, EngineError> {
+        let mut known = Self::default();
+        for record in store.criteria().await? {
+            let name = record.criterion.name.clone();
+            if let Some(threshold) = store.threshold(&name).await? {
+                known.thresholds.insert(name.clone(), threshold.score);
+            }
+            if record.source == CriterionSource::User {
+                known.criteria.insert(name, record.criterion);
+            }
+        }
+        for judge in store.judges().await? {
+            let criterion =
+                store.criterion_revision(&judge.criterion, judge.criterion_revision).await?;
+            let model = store.model(&judge.provider, &judge.model).await?;
+            let stored = StoredJudge {
+                reference: judge.reference(),
+                method: judge.method.clone(),
+                criterion: criterion.criterion,
+                model: model.config,
+                parameters: judge.parameters.as_object().cloned().unwrap_or_default(),
+            };
+            known.judges.insert(judge.name, stored);
+        }
+        Ok(known)
+    }
+
+    /// Puts what a scorer names in its place: a stored judge, a criterion of the user, the threshold of the day.
+    pub(super) fn resolve(&self, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
+        if scorer.kind == "judge" {
+            self.resolve_judge(scorer)?;
+        }
+        let judges = JUDGES.contains(&scorer.kind.as_str());
+        let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
+        for path in CRITERIA {
+            for (_, entry) in super::scorers::values_at(&mut parameters, path) {
+                if let Some(criterion) = entry.as_str().and_then(|name| self.criteria.get(name)) {
+                    *entry = json!(criterion);
+                }
+            }
+        }
+        let Value::Object(mut parameters) = parameters else { return Ok(()) };
+        let criterion = parameters.get("criterion").and_then(|criterion| {
+            criterion.as_str().or_else(|| criterion.get("name")?.as_str()).map(str::to_owned)
+        });
+        let threshold = criterion.and_then(|name| self.thresholds.get(&name));
+        if let Some(threshold) = threshold.filter(|_| judges && scorer.kind != "binary") {
+            parameters.entry("threshold").or_insert_with(|| json!(threshold));
+        }
+        scorer.parameters = parameters;
+        Ok(())
+    }
+
+    fn resolve_judge(&self, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
+        let said = scorer.parameters.get("judge").and_then(Value::as_str).unwrap_or_default();
+        let Some(judge) = self.judges.get(said) else {
+            let problem = InputProblem::new(format!("there is no judge `{said}`"));
+            return Err(problem.hint(match self.judges.is_empty() {
+                true => "make one with `fullbench judge add`".to_owned(),
+                false => did_you_mean(said, self.judges.keys().map(String::as_str)),
+            }));
+        };
+        let mut parameters = judge.parameters.clone();
+        parameters.insert("criterion".to_owned(), json!(judge.criterion));
+        parameters.insert("model".to_owned(), judge.model.clone());
+        parameters.insert("stored".to_owned(), json!(judge.reference));
+        // A name of its own, that of the judge, or the method.
+        let is_name =
+            judge.reference.name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+        let own = is_name.then(|| judge.reference.name.clone());
+        *scorer = ScorerConfig {
+            kind: judge.method.clone(),
+            name: scorer.name.take().or(own),
+            parameters,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! `pairwise`: a judge compares the output with another answer, in both orders.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fullbench_judge::{Method, Pair, PairJudge, Preference};
+use fullbench_llm::{ModelConfig, ModelHandle};
+use fullbench_types::{JudgeReference, Score, text_of};
+use futures::future::join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::connection::Connection;
+use super::single::JudgeParameters;
+use super::subject::Shown;
+use super::{problem, settled};
+use crate::registry::ScorerConfigError;
+use crate::scorer::Item;
+use crate::scorers::expectation::missing_reference;
+use crate::scorers::{BatchScorer, Parameters};
+
+/// Parameters of `pairwise`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pairwise {
+    /// The field of a case with the answer to compare with; the first reference unless given.
+    #[serde(default)]
+    against: Option<String>,
+    /// How it is judged: the parameters of a judge, such as `criterion` and `model`.
+    judge: JudgeParameters,
+}
+
+/// A judge that compares.
+pub(crate) struct PairScorer {
+    judge: PairJudge,
+    connection: Connection,
+    against: Option<String>,
+    context_field: String,
+    stored: Option<JudgeReference>,
+}
+
+impl Parameters for Pairwise {
+    type Scorer = PairScorer;
+
+    const KIND: &'static str = "pairwise";
+    const SUMMARY: &'static str = "A model compares the output with another answer, in both orders: 1 better, 0 worse, 0.5 a tie or a contradiction between the orders.";
+    const EXAMPLE: &'static str = "{ type: pairwise, against: old_answer, judge: { criterion: helpfulness, model: openai:gpt-4o-mini } }";
+    const BINARY: bool = false;
+    const LINES_PARAMETERS: &'static [&'static str] = &["judge.replies"];
+    const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &["judge.model"];
+
+    fn build(self) -> Result<PairScorer, ScorerConfigError> {
+        let within = |error: ScorerConfigError| ScorerConfigError {
+            field: Some(match &error.field {
+                Some(field) => format!("judge.{field}"),
+                None => "judge".to_owned(),
+            }),
+            ..error
+        };
+        let config = self.judge.config(Method::Pairwise).map_err(within)?;
+        Ok(PairScorer {
+            judge: PairJudge::new(config).map_err(|error| within(problem(&error)))?,
+            connection: self.judge.connection().map_err(within)?,
+            context_field: self.judge.context_field().to_owned(),
+            stored: self.judge.stored().cloned(),
+            against: self.against,
+        })
+    }
+}
+
+#[async_trait]
+impl BatchScorer for PairScorer {
+    fn models(&self) -> Vec<ModelConfig> {
+        self.judge.models()
+    }
+
+    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
+        self.connection.connect(models);
+    }
+
+    async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
+        join_all(items.iter().map(|item| self.score_one(item))).await
+    }
+}
+
+impl PairScorer {
+    async fn score_one(&self, item: &Item<'_>) -> Score {
+        let other = match &self.against {
+            Some(field) => item.case.field(field),
+            None => item.case.references.first(),
+        };
+        let Some(other) = other.filter(|value| !value.is_null()) else {
+            let place = self.against.as_deref().unwrap_or("reference");
+            return missing_reference()
+                .because(format!("the case has no `{place}` to compare with"));
+        };
+        let other = text_of(other);
+        let shown = Shown::new(item, &self.context_field);
+        let compared = shown
+            .with(item, async |subject| {
+                let pair = Pair {
+                    key: subject.key,
+                    input: subject.input,
+                    first: subject.output,
+                    second: &other,
+                    references: &[],
+                    context: subject.context,
+                    repetition: subject.repetition,
+                };
+                self.judge.compare(&self.connection, &pair).await
+            })
+            .await;
+        settled(score(compared), self.stored.as_ref())
+    }
+}
+
+fn score(compared: Preference) -> Score {
+    let Preference { preference, orders, is_flipped, unscored, reasoning, cost, cached, judgement } =
+        compared;
+    let score = match (preference, unscored) {
+        (Some(preference), _) => {
+            let raw = f64::from(preference);
+            Score::graded(raw, f64::midpoint(raw, 1.0), None)
+        }
+        (None, reason) => {
+            Score::unscored(reason.unwrap_or(fullbench_types::UnscoredReason::ScorerError))
+        }
+    };
+    let evidence: Value = json!({ "orders": orders, "flipped": is_flipped });
+    Score {
+        evidence: Some(evidence),
+        cost,
+        cached,
+        judgement: Some(Box::new(judgement)),
+        ..score.because(reasoning)
+    }
+}

@@ -1,0 +1,250 @@
+//! `g_eval`, `rubric`, `binary`, `reference`, `claims`: one judge looks at one output.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fullbench_judge::{
+    CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, Structured,
+};
+use fullbench_llm::{ModelConfig, ModelHandle};
+use fullbench_types::{JudgeReference, Score};
+use futures::future::join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::subject::Shown;
+use super::{problem, settled};
+use crate::registry::ScorerConfigError;
+use crate::scorer::Item;
+use crate::scorers::{BatchScorer, Parameters};
+
+/// Parameters of a judge.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JudgeParameters {
+    /// What is judged: the name of a criterion, which `fullbench criterion list` shows, or a criterion written in place.
+    #[serde(default)]
+    criterion: Option<CriterionChoice>,
+    /// The model that judges: `provider:model`, or a mapping as under `models`. Not needed with `replies`.
+    #[serde(default)]
+    #[schemars(with = "Option<Value>")]
+    model: Option<Value>,
+    /// `g_eval` only: the evaluation steps; written by the model, once, unless given.
+    #[serde(default)]
+    steps: Vec<String>,
+    /// How often the model is asked about one output, 1 to 100.
+    #[serde(default = "one")]
+    samples: u32,
+    /// Sampling temperature; 0 for one sample and 0.7 for several unless given.
+    #[serde(default)]
+    temperature: Option<f64>,
+    /// Most tokens of a reply; 2048 unless given.
+    #[serde(default)]
+    max_tokens: Option<u32>,
+    /// How often a reply that is no judgement is asked for again, 0 to 10.
+    #[serde(default = "one")]
+    retries: u32,
+    /// How the reply gets its shape: by a JSON Schema that the provider takes, or by the prompt alone.
+    #[serde(default)]
+    structured: Structured,
+    /// Whether log-probabilities of the score are asked for.
+    #[serde(default)]
+    logprobs: Logprobs,
+    /// Passed when the value, from 0 to 1, is at least this much; the criterion's threshold of the day unless given.
+    #[serde(default)]
+    threshold: Option<f64>,
+    /// Templates in the place of built-in ones, by request: `g_eval`, `g_eval_steps`, `rubric`, …
+    #[serde(default)]
+    prompts: BTreeMap<PromptKind, PromptOverride>,
+    /// The field of a case with the context the answer was to rest on: a text, or a list of them.
+    #[serde(default = "context")]
+    context: String,
+    /// Replies given before, instead of a model: a JSON Lines file with rows such as `{"id": "case 1", "replies": ["…"]}`.
+    #[serde(default)]
+    #[schemars(with = "Option<Value>")]
+    replies: Option<Value>,
+    /// The stored judge this is; filled in by `type: judge`.
+    #[serde(default)]
+    #[schemars(with = "Option<Value>")]
+    stored: Option<JudgeReference>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn context() -> String {
+    "context".to_owned()
+}
+
+impl JudgeParameters {
+    /// The judge's configuration for a method.
+    pub(super) fn config(&self, method: Method) -> Result<JudgeConfig, ScorerConfigError> {
+        Ok(JudgeConfig {
+            name: self.stored.as_ref().map(|stored| stored.name.clone()),
+            method,
+            criterion: self.criterion.clone(),
+            model: model(self.model.as_ref(), self.replies.is_some())?,
+            steps: self.steps.clone(),
+            samples: self.samples,
+            temperature: self.temperature,
+            max_tokens: self.max_tokens,
+            retries: self.retries,
+            structured: self.structured,
+            logprobs: self.logprobs,
+            threshold: self.threshold,
+            prompts: self.prompts.clone(),
+        })
+    }
+
+    pub(super) fn connection(&self) -> Result<Connection, ScorerConfigError> {
+        Connection::new(self.replies.as_ref())
+    }
+
+    pub(super) fn context_field(&self) -> &str {
+        &self.context
+    }
+
+    pub(super) fn stored(&self) -> Option<&JudgeReference> {
+        self.stored.as_ref()
+    }
+}
+
+/// The model of a judge; with recorded replies none is needed.
+fn model(given: Option<&Value>, recorded: bool) -> Result<ModelConfig, ScorerConfigError> {
+    let wrong = |message: String| {
+        ScorerConfigError::at("model", message)
+            .hint("name the judging model, for example `model: openai:gpt-4o-mini`")
+    };
+    match given {
+        _ if recorded => ModelConfig::parse("recorded").map_err(|error| wrong(error.message)),
+        None => Err(wrong("a judge needs a model".to_owned())),
+        Some(Value::String(text)) => ModelConfig::parse(text).map_err(|error| wrong(error.message)),
+        Some(mapping) => {
+            serde_json::from_value(mapping.clone()).map_err(|error| wrong(error.to_string()))
+        }
+    }
+}
+
+/// A judge of single outputs.
+pub(crate) struct SingleJudge {
+    judge: Judge,
+    connection: Connection,
+    context_field: String,
+    stored: Option<JudgeReference>,
+    is_binary: bool,
+}
+
+impl SingleJudge {
+    fn new(parameters: &JudgeParameters, method: Method) -> Result<Self, ScorerConfigError> {
+        let config = parameters.config(method)?;
+        Ok(Self {
+            judge: Judge::new(config).map_err(|error| problem(&error))?,
+            connection: parameters.connection()?,
+            context_field: parameters.context_field().to_owned(),
+            stored: parameters.stored().cloned(),
+            is_binary: method == Method::Binary,
+        })
+    }
+}
+
+#[async_trait]
+impl BatchScorer for SingleJudge {
+    fn is_binary(&self) -> bool {
+        self.is_binary
+    }
+
+    fn models(&self) -> Vec<ModelConfig> {
+        self.judge.models()
+    }
+
+    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
+        self.connection.connect(models);
+    }
+
+    async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
+        join_all(items.iter().map(|item| async {
+            let shown = Shown::new(item, &self.context_field);
+            let judged = shown
+                .with(item, async |subject| self.judge.judge(&self.connection, subject).await)
+                .await;
+            settled(judged, self.stored.as_ref())
+        }))
+        .await
+    }
+}
+
+/// A kind of scorer for a method.
+macro_rules! judge {
+    ($name:ident, $kind:literal, $method:expr, $binary:literal, $reference:literal, $summary:literal, $example:literal) => {
+        #[doc = concat!("Parameters of `", $kind, "`.")]
+        #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub(crate) struct $name(JudgeParameters);
+
+        impl Parameters for $name {
+            type Scorer = SingleJudge;
+
+            const KIND: &'static str = $kind;
+            const SUMMARY: &'static str = $summary;
+            const EXAMPLE: &'static str = $example;
+            const BINARY: bool = $binary;
+            const NEEDS_REFERENCE: bool = $reference;
+            const LINES_PARAMETERS: &'static [&'static str] = &["replies"];
+            const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &["model"];
+
+            fn build(self) -> Result<SingleJudge, ScorerConfigError> {
+                SingleJudge::new(&self.0, $method)
+            }
+        }
+    };
+}
+
+judge!(
+    GEval,
+    "g_eval",
+    Method::GEval,
+    false,
+    false,
+    "A model judges by a criterion's rubric: reasoning first, then a score, weighted by its probabilities where they are told.",
+    "{ type: g_eval, criterion: coherence, model: openai:gpt-4o-mini, samples: 5, threshold: 0.7 }"
+);
+judge!(
+    Rubric,
+    "rubric",
+    Method::Rubric,
+    false,
+    false,
+    "A model gives 0 to 100 points with feedback, strengths, weaknesses and evidence.",
+    "{ type: rubric, criterion: helpfulness, model: openai:gpt-4o-mini }"
+);
+judge!(
+    Binary,
+    "binary",
+    Method::Binary,
+    true,
+    false,
+    "A model says pass, fail or unsure; what it is unsure about waits for a person.",
+    "{ type: binary, criterion: safety, model: openai:gpt-4o-mini }"
+);
+judge!(
+    Reference,
+    "reference",
+    Method::Reference,
+    false,
+    true,
+    "A model judges the output against the reference.",
+    "{ type: reference, model: openai:gpt-4o-mini, threshold: 0.75 }"
+);
+judge!(
+    Claims,
+    "claims",
+    Method::Claims,
+    false,
+    false,
+    "A model splits the output into claims and checks each against the context: the share that is supported, with quotes.",
+    "{ type: claims, model: openai:gpt-4o-mini, context: passages }"
+);

@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod dataset;
+pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
@@ -52,6 +53,12 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// Name runs that others are compared with
     Baseline(baseline::BaselineArguments),
+    /// What can be judged: criteria with their rubrics
+    Criterion(judging::CriterionArguments),
+    /// From which score on a criterion passes, and since when
+    Threshold(judging::ThresholdArguments),
+    /// Models that judge: make them, and see what their judgements show
+    Judge(judging::JudgeArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
     /// Score text files by a metric, with intervals and paired tests

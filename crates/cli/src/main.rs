@@ -56,6 +56,13 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Show(show) => block_on(commands::show::run(&show, &home)),
         Command::Diff(diff) => block_on(commands::diff::run(&diff, &home)),
         Command::Baseline(baseline) => block_on(commands::baseline::run(&baseline, &home)),
+        Command::Criterion(criterion) => {
+            block_on(commands::judging::criterion::run(&criterion, &home))
+        }
+        Command::Threshold(threshold) => {
+            block_on(commands::judging::threshold::run(&threshold, &home))
+        }
+        Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home)),
         Command::Export(export) => block_on(commands::export::run(&export, &home)),
         Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home)),
     }

@@ -35,6 +35,6 @@ pub use run::{
 pub use spec::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions, EvaluationFile,
     EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry,
-    SampleConfig, SampleStrategy, StatisticsConfig, evaluation_schema, load_evaluation,
-    load_scorers, stored_spec,
+    SampleConfig, SampleStrategy, StatisticsConfig, evaluation_schema, load_criterion,
+    load_evaluation, load_scorers, stored_spec,
 };

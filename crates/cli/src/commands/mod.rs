@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod estimate;
 pub(crate) mod export;
 pub(crate) mod init;
+pub(crate) mod judging;
 pub(crate) mod list;
 pub(crate) mod metric;
 pub(crate) mod reference;

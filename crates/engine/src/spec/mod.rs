@@ -1,6 +1,7 @@
 //! The evaluation file: its shape, how it is read and checked, and the frozen spec a run keeps.
 
 mod conditions;
+mod criterion_file;
 mod decode;
 mod definitions;
 mod file;
@@ -12,6 +13,7 @@ mod stored;
 mod suggest;
 mod yaml;
 
+pub use criterion_file::load_criterion;
 pub use definitions::Definitions;
 pub use file::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,

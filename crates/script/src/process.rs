@@ -1,0 +1,133 @@
+//! Workers that are processes: this program, started again. They read jobs from standard input and write replies to
+//! standard output, one line of JSON each. Whatever a script does to its process, this one goes on.
+
+use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+use std::process::{Child, ChildStdin, Command, Stdio, exit};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::job::{Job, Reply};
+use crate::sandbox;
+use crate::worker::{GRACE, Lost, answer, on_large_stack};
+
+/// Set for a process that is to be a worker.
+const VARIABLE: &str = "FULLBENCH_SCRIPT_WORKER";
+
+static CAN_BE_STARTED: OnceLock<()> = OnceLock::new();
+
+/// To be called first in `main`. In a process that was started as a worker, it works until it is not needed any more and
+/// does not return. In any other, it allows this program to be started as a worker: from then on scripts run in
+/// processes of their own, which are killed when they do not keep to their limits. Without it they run on threads.
+pub fn serve_if_asked() {
+    if std::env::var_os(VARIABLE).is_none() {
+        CAN_BE_STARTED.get_or_init(|| ());
+        return;
+    }
+    let served = on_large_stack(serve).is_ok_and(|worker| worker.join().is_ok());
+    exit(if served { 0 } else { 1 });
+}
+
+/// Whether this program can be started as a worker.
+pub(crate) fn can_be_started() -> bool {
+    CAN_BE_STARTED.get().is_some()
+}
+
+/// Does jobs until there are no more, or nobody takes the replies.
+fn serve() {
+    let mut out = BufWriter::new(stdout().lock());
+    for line in stdin().lock().lines() {
+        let Ok(job) =
+            line.map_err(drop).and_then(|line| serde_json::from_str::<Job>(&line).map_err(drop))
+        else {
+            return;
+        };
+        let reply = watched(&job);
+        let sent = serde_json::to_writer(&mut out, &reply).map_err(drop);
+        if sent
+            .and_then(|()| out.write_all(b"\n").and_then(|()| out.flush()).map_err(drop))
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// Does a job, and ends the process if that takes too long: whoever asked may not be there any more to do so.
+fn watched(job: &Job) -> Reply {
+    let (done, is_done) = channel::<()>();
+    let patience = job.limits.time.saturating_add(GRACE).saturating_add(GRACE);
+    thread::spawn(move || {
+        if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            exit(1);
+        }
+    });
+    let reply = sandbox::perform(job);
+    drop(done);
+    reply
+}
+
+/// A process that does jobs. It is killed when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    jobs: Option<ChildStdin>,
+    replies: Receiver<Reply>,
+}
+
+impl Process {
+    /// Starts a worker. It gets nothing of this process's environment, where keys may be.
+    pub(crate) fn start() -> Result<Self, String> {
+        let failed = |error: std::io::Error| format!("could not be started: {error}");
+        let program = std::env::current_exe().map_err(failed)?;
+        let mut child = Command::new(program)
+            .env_clear()
+            .env(VARIABLE, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        let (jobs, output) = (child.stdin.take(), child.stdout.take());
+        let (outgoing, replies) = channel();
+        let mut process = Self { child, jobs, replies };
+        let Some(output) = output else { return Err("has no output".to_owned()) };
+        thread::Builder::new()
+            .name("script-replies".to_owned())
+            .spawn(move || {
+                for line in BufReader::new(output).lines() {
+                    let Ok(line) = line else { return };
+                    let Ok(reply) = serde_json::from_str(&line) else { return };
+                    if outgoing.send(reply).is_err() {
+                        return;
+                    }
+                }
+            })
+            .map_err(|error| {
+                process.end();
+                failed(error)
+            })?;
+        Ok(process)
+    }
+
+    /// Has a job done.
+    pub(crate) fn ask(&mut self, job: &Job, patience: Duration) -> Result<Reply, Lost> {
+        let mut line = serde_json::to_vec(job).map_err(|_| Lost::Ended)?;
+        line.push(b'\n');
+        let jobs = self.jobs.as_mut().ok_or(Lost::Ended)?;
+        jobs.write_all(&line).and_then(|()| jobs.flush()).map_err(|_| Lost::Ended)?;
+        answer(&self.replies, patience)
+    }
+
+    fn end(&mut self) {
+        // It may have ended already, which is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

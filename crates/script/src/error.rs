@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// What is too large when it is TypeScript.
+pub(crate) const TYPESCRIPT: &str = "the TypeScript";
+
 /// Where in the user's source: its name, and the line and column where they are known, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
@@ -24,6 +27,13 @@ impl Place {
     pub(crate) fn at(name: &str, line: usize, column: usize) -> Self {
         let saturated = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self { name: name.to_owned(), position: Some((saturated(line), saturated(column))) }
+    }
+
+    /// The line and the column of a byte of the source.
+    pub(crate) fn at_byte(name: &str, source: &str, byte: usize) -> Self {
+        let before = &source[..byte];
+        let column = before.chars().rev().take_while(|&character| character != '\n').count() + 1;
+        Self::at(name, before.matches('\n').count() + 1, column)
     }
 }
 
@@ -171,6 +181,9 @@ impl ScriptError {
             Self::NotJson { .. } => Some(
                 "return numbers that are finite, texts, booleans, null, lists and plain objects",
             ),
+            Self::TooLarge { what, .. } if what == TYPESCRIPT => {
+                Some("turn it into JavaScript first, which may be longer")
+            }
             Self::TooLarge { .. } => Some("return or write less"),
             Self::Sandbox { .. } => None,
         }
@@ -179,6 +192,9 @@ impl ScriptError {
 
 /// What to say when a script asks for a name that other places have.
 fn absent_name_hint(message: &str) -> Option<&'static str> {
+    if message.starts_with("ReferenceError: could not load module") {
+        return Some("a script is one file: it imports nothing");
+    }
     let name = message.strip_prefix("ReferenceError: ")?.strip_suffix(" is not defined")?;
     match name {
         "Date" | "performance" | "Intl" => {

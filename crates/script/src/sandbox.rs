@@ -50,10 +50,7 @@ pub(crate) fn perform(job: &Job) -> Reply {
         return Reply::error(ScriptError::TooLarge { place, what: "the source".to_owned(), limit });
     }
     if let Some(zero) = job.source.find('\0') {
-        let before = &job.source[..zero];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|&character| character != '\n').count() + 1;
-        let place = Place::at(&job.name, line, column);
+        let place = Place::at_byte(&job.name, &job.source, zero);
         let message = "there is a zero byte".to_owned();
         return Reply::error(ScriptError::Syntax { place, message });
     }
@@ -119,7 +116,7 @@ fn run_logged(
         Stop::Because(error) => Err(error),
         Stop::Exception => {
             runtime.set_memory_limit(memory + ROOM_TO_EXPLAIN);
-            let error = context.with(|ctx| thrown::explained(&ctx, job, phase));
+            let error = context.with(|ctx| thrown::explained(&ctx, job, source, phase));
             if clock.has_rung() {
                 return Err(ScriptError::OutOfTime { place: job.place(), limit: job.limits.time });
             }

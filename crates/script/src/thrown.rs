@@ -12,7 +12,7 @@ pub(crate) const MODULE: &str = "script";
 const LONGEST_MESSAGE: usize = 1000;
 
 /// The exception that the engine holds, as an error. What the script made of it is read with care: it may throw again.
-pub(crate) fn explained(ctx: &Ctx<'_>, job: &Job, phase: Phase) -> ScriptError {
+pub(crate) fn explained(ctx: &Ctx<'_>, job: &Job, source: &str, phase: Phase) -> ScriptError {
     let out_of_memory =
         |place| ScriptError::OutOfMemory { place, limit: job.limits.engine_memory() };
     if !ctx.has_exception() {
@@ -23,7 +23,7 @@ pub(crate) fn explained(ctx: &Ctx<'_>, job: &Job, phase: Phase) -> ScriptError {
     }
     let value = ctx.catch();
     // When there is no memory left even for an error, the engine throws null.
-    let throws = job.source.contains("throw") || job.source.contains("reject");
+    let throws = source.contains("throw") || source.contains("reject");
     if value.is_null() && !throws {
         return out_of_memory(job.place());
     }
@@ -33,9 +33,13 @@ pub(crate) fn explained(ctx: &Ctx<'_>, job: &Job, phase: Phase) -> ScriptError {
     let name = field(ctx, object, "name").unwrap_or_default();
     let message = field(ctx, object, "message").unwrap_or_default();
     let stack = field(ctx, object, "stack").unwrap_or_default();
-    let place = Place { name: job.name.clone(), position: position(&stack) };
+    let place = match position(&stack) {
+        Some((line, column)) => Place::at(&job.name, line, in_characters(source, line, column)),
+        None => job.place(),
+    };
     match (name.as_str(), message.as_str()) {
-        ("InternalError", "out of memory") => out_of_memory(place),
+        // The compiler of regular expressions says it with a SyntaxError.
+        ("InternalError" | "SyntaxError", "out of memory") => out_of_memory(place),
         ("RangeError", "Maximum call stack size exceeded") => {
             let what = match phase {
                 Phase::Loading => "the source is",
@@ -45,7 +49,7 @@ pub(crate) fn explained(ctx: &Ctx<'_>, job: &Job, phase: Phase) -> ScriptError {
             ScriptError::TooDeep { place, what: what.to_owned() }
         }
         ("SyntaxError", _) if phase == Phase::Loading => ScriptError::Syntax { place, message },
-        _ if phase == Phase::Loading => ScriptError::Unsupported { place, message },
+        _ if phase == Phase::Loading => not_linked(job, source, message),
         ("", _) => ScriptError::Thrown { place, message },
         (_, "") => ScriptError::Thrown { place, message: name },
         _ => ScriptError::Thrown { place, message: format!("{name}: {message}") },
@@ -88,11 +92,39 @@ fn text(value: &Handle<'_>) -> Option<String> {
     Some(text)
 }
 
+/// A module that asks for another one, of which there are none.
+fn not_linked(job: &Job, source: &str, message: String) -> ScriptError {
+    let imported =
+        message.strip_prefix("could not load module '").and_then(|m| m.strip_suffix('\''));
+    let Some(imported) = imported else {
+        return ScriptError::Unsupported { place: job.place(), message };
+    };
+    // The engine has taken `./` off its beginning.
+    let ended = ['\'', '"'].map(|quote| source.find(&format!("{imported}{quote}")));
+    let place = match ended.into_iter().flatten().min() {
+        Some(end) => {
+            let start = source[..end].rfind(['\'', '"']).unwrap_or(end);
+            Place::at_byte(&job.name, source, start)
+        }
+        None => job.place(),
+    };
+    ScriptError::Unsupported {
+        place,
+        message: format!("there is no module {imported:?} to import"),
+    }
+}
+
 /// The first line and column of the user's source in a stack trace: `at name (script:3:14)`.
-fn position(stack: &str) -> Option<(u32, u32)> {
+fn position(stack: &str) -> Option<(usize, usize)> {
     stack.lines().find_map(|frame| {
         let (_, place) = frame.rsplit_once(MODULE)?;
         let mut numbers = place.strip_prefix(':')?.trim_end_matches(')').split(':');
         Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     })
+}
+
+/// A column in characters. The engine counts bytes.
+fn in_characters(source: &str, line: usize, column: usize) -> usize {
+    let Some(text) = source.lines().nth(line.saturating_sub(1)) else { return column };
+    text[..text.floor_char_boundary(column.saturating_sub(1))].chars().count() + 1
 }

@@ -226,13 +226,13 @@ fn limits_can_be_set() {
     let small = Limits { memory: 4 << 20, ..Limits::default() };
     let source = "export default () => new Uint8Array(8e6).length";
     let script = Script::new(source, "s.js", Language::JavaScript, small).unwrap();
-    let expected = "s.js:1:22: needed more than 4 MB of memory";
+    let expected = "s.js:1:26: needed more than 4 MB of memory";
     assert_eq!(script.call(&json!(1)).result.unwrap_err().to_string(), expected);
 }
 
 #[test]
 fn an_argument_that_is_nested_too_deeply_is_refused() {
-    let nested = |depth: usize| (0..depth).fold(json!(1), |value, _| json!([value]));
+    let nested = |depth: usize| (0..depth).fold(json!(1), |value, _| Value::Array(vec![value]));
     let script = script("export default (value) => JSON.stringify(value).length");
     assert_eq!(script.call(&nested(400)).result, Ok(json!(801)));
     let expected = "score.js: the argument is nested too deeply";

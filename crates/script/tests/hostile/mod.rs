@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// What must come of a script.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It is stopped because its time is over.
     Time,
     /// It is stopped because its memory is used up.
@@ -35,14 +35,16 @@ pub enum Fate {
 use Fate::*;
 
 /// A name, the source, and what must come of it.
-pub type Attempt = (&'static str, &'static str, Fate);
+pub(crate) type Attempt = (&'static str, &'static str, Fate);
 
-pub fn limits() -> Limits {
-    Limits { time: Duration::from_millis(500), ..Limits::default() }
+/// Little time for what must be stopped, and plenty for what must end by itself on a busy machine.
+fn limits(fate: Fate) -> Limits {
+    let milliseconds = if matches!(fate, Time | Stopped) { 500 } else { 5000 };
+    Limits { time: Duration::from_millis(milliseconds), ..Limits::default() }
 }
 
 /// Those that the engine itself can stop.
-pub const ATTEMPTS: &[Attempt] = &[
+pub(crate) const ATTEMPTS: &[Attempt] = &[
     ("endless loop", "export default () => { while (true); }", Time),
     (
         "endless loop that catches",
@@ -137,7 +139,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     (
         "list without end",
         "export default () => { const l = []; for (;;) l.push(l.length) }",
-        Memory,
+        Stopped,
     ),
     ("lists in lists", "export default () => { let l = []; for (;;) l = [l, l] }", Stopped),
     ("giant list filled", "export default () => Array(1e9).fill(0).length", Stopped),
@@ -169,7 +171,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     ("big integer's power", "export default () => String(2n ** (2n ** 40n))", Thrown("RangeError")),
     (
         "memory of a regular expression",
-        "export default () => new RegExp('(?:a|b|(c)){1,9}'.repeat(1e6)).test('a')",
+        "export default () => new RegExp('(?:a|b){1,99}'.repeat(2e6)).test('a')",
         Stopped,
     ),
     ("recursion", "const f = () => f() + 1; export default f", Depth),
@@ -356,7 +358,7 @@ pub const ATTEMPTS: &[Attempt] = &[
 
 /// Those that stay in one step of the engine for hours. Only a process can be stopped there.
 #[allow(dead_code)]
-pub const ENDLESS_STEPS: &[Attempt] = &[
+pub(crate) const ENDLESS_STEPS: &[Attempt] = &[
     (
         "turning round what is not there",
         "export default () => Array.prototype.reverse.call({ length: 2 ** 53 - 1 })",
@@ -395,9 +397,9 @@ pub const ENDLESS_STEPS: &[Attempt] = &[
 ];
 
 /// Makes an attempt, and then sees that another script still works.
-pub fn check(&(name, source, fate): &Attempt) {
+pub(crate) fn check(&(name, source, fate): &Attempt) {
     let started = Instant::now();
-    let result = Script::new(source, "hostile.js", Language::JavaScript, limits())
+    let result = Script::new(source, "hostile.js", Language::JavaScript, limits(fate))
         .and_then(|script| script.call(&json!({ "output": "x" })).result);
     let took = started.elapsed();
     assert!(fate.is(&result), "{name}: expected {fate:?}, got {}", shortened(&result));

@@ -6,6 +6,7 @@ use rquickjs::{Ctx, Function, Object, String as Text, Type, Value as Handle};
 use serde_json::{Map, Number, Value};
 
 use crate::error::ScriptError;
+use crate::globals::Tools;
 use crate::job::Job;
 use crate::sandbox::Stop;
 
@@ -36,14 +37,14 @@ pub(crate) fn arrived<'js>(ctx: &Ctx<'js>, json: &str) -> Result<Handle<'js>, St
 /// Turns what a script returned into JSON, and says where it cannot.
 pub(crate) struct Converter<'js, 'a> {
     job: &'a Job,
-    well_formed: Function<'js>,
+    tools: &'a Tools<'js>,
     path: String,
     left: usize,
 }
 
 impl<'js, 'a> Converter<'js, 'a> {
-    pub(crate) fn new(job: &'a Job, well_formed: Function<'js>) -> Self {
-        Self { job, well_formed, path: "the result".to_owned(), left: job.limits.output }
+    pub(crate) fn new(job: &'a Job, tools: &'a Tools<'js>) -> Self {
+        Self { job, tools, path: "the result".to_owned(), left: job.limits.output }
     }
 
     /// The value as JSON. Getters and `toJSON` run, within the same limits as the script.
@@ -90,12 +91,7 @@ impl<'js, 'a> Converter<'js, 'a> {
     }
 
     fn text(&mut self, text: Text<'js>) -> Result<String, Stop> {
-        let text = match text.to_string() {
-            Ok(text) => text,
-            // Half of a surrogate pair has no place in UTF-8; it becomes U+FFFD.
-            Err(rquickjs::Error::Utf8(_)) => self.well_formed.call((text,))?,
-            Err(error) => return Err(error.into()),
-        };
+        let text = self.tools.text(text)?;
         self.spend(text.len())?;
         Ok(text)
     }

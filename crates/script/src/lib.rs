@@ -25,6 +25,9 @@
 //! A call gives the same result every time: there is no `Date`, no locale (`Intl`) and no `WeakRef`, and `Math.random` begins with
 //! the same seed in every call. Each call has an engine of its own, so that nothing is left for the next one to see.
 //!
+//! Errors name the line and the column. For a few, such as taking apart what is `null`, the engine knows only the last place it noted in
+//! the function, or where the function begins.
+//!
 //! # Limits
 //!
 //! [`Limits`] bound time, memory, stack, the returned value and the log. The engine (QuickJS) holds them itself where it
@@ -45,6 +48,7 @@
 
 mod convert;
 mod error;
+mod globals;
 mod job;
 mod language;
 mod limits;

@@ -9,22 +9,21 @@ use rquickjs::context::intrinsic::{
     Eval, Json, MapSet, Promise as Promises, Proxy, RegExp, RegExpCompiler, TypedArrays,
 };
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Function, Module, Object, Promise, Runtime, Value as Handle};
+use rquickjs::{Context, Ctx, Module, Promise, Runtime, Value as Handle};
 use serde_json::Value;
 
 use crate::convert::{Converter, arrived};
 use crate::error::{Place, ScriptError};
+use crate::globals::{Log, Tools};
 use crate::job::{Job, Output, Reply, Task};
 use crate::thrown::{self, MODULE};
 use crate::types;
 
 /// The engine's parts that compute. There is no `Date`, which would tell the time and the time zone, and no `WeakRef`,
-/// which would tell when memory is freed. `Eval` is what compiles a module; the prelude hides it from scripts.
+/// which would tell when memory is freed. `Eval` is what compiles a module; scripts
+/// cannot reach it.
 type Parts = (Eval, RegExpCompiler, RegExp, Json, Proxy, MapSet, TypedArrays, Promises);
 
-const PRELUDE: &str = include_str!("prelude.js");
-/// Lines of the log are cut here.
-const LONGEST_LINE: usize = 4096;
 /// Memory that is added once a script has failed, so that there is room to say why.
 const ROOM_TO_EXPLAIN: usize = 1 << 20;
 
@@ -80,7 +79,7 @@ fn run(
     source: &str,
     argument: Option<&str>,
 ) -> (Result<Value, ScriptError>, Vec<String>) {
-    let log = Rc::new(RefCell::new(Log { lines: Vec::new(), left: job.limits.log }));
+    let log = Rc::new(RefCell::new(Log::new(job.limits.log)));
     let result = run_logged(job, source, argument, &log);
     let lines = std::mem::take(&mut log.borrow_mut().lines);
     (result, lines)
@@ -145,13 +144,7 @@ fn evaluate<'js>(
     clock: &Clock,
     phase: &mut Phase,
 ) -> Result<Value, Stop> {
-    let log = Rc::clone(log);
-    let write = Function::new(ctx.clone(), move |line: rquickjs::Coerced<String>| {
-        log.borrow_mut().write(line.0);
-    })?;
-    let prelude: Function<'js> = ctx.eval(PRELUDE)?;
-    let tools: Object<'js> = prelude.call((write,))?;
-
+    let tools = Tools::install(ctx, log)?;
     let module = Module::declare(ctx.clone(), MODULE, source)?;
     *phase = Phase::Running;
     let (module, loaded) = module.eval()?;
@@ -169,10 +162,9 @@ fn evaluate<'js>(
     *phase = Phase::Reading;
     let argument = arrived(ctx, argument)?;
     *phase = Phase::Running;
-    let call: Function<'js> = tools.get("call")?;
-    let promise: Promise<'js> = call.call((function.clone(), argument))?;
+    let promise: Promise<'js> = tools.call.call((function.clone(), argument))?;
     let returned = settle(ctx, job, &promise, clock)?;
-    Converter::new(job, tools.get("wellFormed")?).converted(returned)
+    Converter::new(job, &tools).converted(returned)
 }
 
 /// Runs what is waiting until the promise has its value.
@@ -215,23 +207,5 @@ impl Clock {
 
     fn has_rung(&self) -> bool {
         self.rung.get()
-    }
-}
-
-/// What the script wrote to the console, up to a number of bytes.
-struct Log {
-    lines: Vec<String>,
-    left: usize,
-}
-
-impl Log {
-    fn write(&mut self, mut line: String) {
-        let end = line.floor_char_boundary(LONGEST_LINE.min(self.left));
-        line.truncate(end);
-        // An empty line is not free, so that there cannot be endlessly many.
-        self.left = self.left.saturating_sub(line.len() + 1);
-        if self.left > 0 {
-            self.lines.push(line);
-        }
     }
 }

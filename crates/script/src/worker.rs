@@ -41,30 +41,19 @@ enum Worker {
 
 /// Has a job done by a worker.
 pub(crate) fn ask(job: &Job) -> Reply {
-    let worker = idle().pop();
-    let sandbox = |reason: &str| {
+    let waiting = idle().pop();
+    // One that has waited may have ended meanwhile, through no fault of the script.
+    if let Some(reply) = waiting.and_then(|worker| worker.asked(job)) {
+        return reply;
+    }
+    let failed = |reason: &str| {
         Reply::error(ScriptError::Sandbox { place: job.place(), reason: reason.to_owned() })
     };
-    let mut worker = match worker.map_or_else(Worker::start, Ok) {
-        Ok(worker) => worker,
-        Err(reason) => return sandbox(&reason),
-    };
-    match worker.ask(job) {
-        Ok(reply) => {
-            let mut idle = idle();
-            if idle.len() < thread::available_parallelism().map_or(1, usize::from) {
-                idle.push(worker);
-            }
-            reply
-        }
-        Err(Lost::Silent) => {
-            worker.abandon();
-            let (place, limit) = (job.place(), job.limits.time);
-            Reply::error(ScriptError::OutOfTime { place, limit })
-        }
-        Err(Lost::Ended) => sandbox(
-            "ended while the script ran: it is nested too deeply, or the engine has a fault",
-        ),
+    match Worker::start() {
+        Ok(worker) => worker.asked(job).unwrap_or_else(|| {
+            failed("ended while the script ran: it is nested too deeply, or the engine has a fault")
+        }),
+        Err(reason) => failed(&reason),
     }
 }
 
@@ -89,19 +78,30 @@ impl Worker {
         Thread::start().map(Self::Thread)
     }
 
-    fn ask(&mut self, job: &Job) -> Result<Reply, Lost> {
+    /// The reply, after which it waits for the next job; none if it has ended.
+    fn asked(mut self, job: &Job) -> Option<Reply> {
         let patience = job.limits.time.saturating_add(GRACE);
-        match self {
+        let answer = match &mut self {
             Self::Thread(thread) => thread.ask(job, patience),
             Self::Process(process) => process.ask(job, patience),
-        }
-    }
-
-    fn abandon(self) {
-        match self {
-            Self::Thread(thread) => thread.abandon(),
-            // It is killed as it is dropped.
-            Self::Process(_) => {}
+        };
+        match answer {
+            Ok(reply) => {
+                let mut idle = idle();
+                if idle.len() < thread::available_parallelism().map_or(1, usize::from) {
+                    idle.push(self);
+                }
+                Some(reply)
+            }
+            Err(Lost::Silent) => {
+                // A process is killed as it is dropped.
+                if let Self::Thread(thread) = self {
+                    thread.abandon();
+                }
+                let (place, limit) = (job.place(), job.limits.time);
+                Some(Reply::error(ScriptError::OutOfTime { place, limit }))
+            }
+            Err(Lost::Ended) => None,
         }
     }
 }

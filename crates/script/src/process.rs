@@ -3,10 +3,10 @@
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 use std::process::{Child, ChildStdin, Command, Stdio, exit};
-use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::job::{Job, Reply};
 use crate::sandbox;
@@ -14,6 +14,9 @@ use crate::worker::{GRACE, Lost, answer, on_large_stack};
 
 /// Set for a process that is to be a worker.
 const VARIABLE: &str = "FULLBENCH_SCRIPT_WORKER";
+
+/// How often a worker looks whether its job takes too long.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 static CAN_BE_STARTED: OnceLock<()> = OnceLock::new();
 
@@ -25,6 +28,7 @@ pub fn serve_if_asked() {
         CAN_BE_STARTED.get_or_init(|| ());
         return;
     }
+    thread::spawn(watch);
     let served = on_large_stack(serve).is_ok_and(|worker| worker.join().is_ok());
     exit(if served { 0 } else { 1 });
 }
@@ -54,18 +58,32 @@ fn serve() {
     }
 }
 
-/// Does a job, and ends the process if that takes too long: whoever asked may not be there any more to do so.
+/// When the job at hand must be done.
+static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
+
+fn set_deadline(deadline: Option<Instant>) {
+    *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+}
+
+/// Does a job within a deadline.
 fn watched(job: &Job) -> Reply {
-    let (done, is_done) = channel::<()>();
     let patience = job.limits.time.saturating_add(GRACE).saturating_add(GRACE);
-    thread::spawn(move || {
-        if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+    set_deadline(Instant::now().checked_add(patience));
+    let reply = sandbox::perform(job);
+    set_deadline(None);
+    reply
+}
+
+/// Ends the process when a job takes too long: whoever asked may not be there any more to do so. Looks now and then, as
+/// being woken for each job would cost more than a small script.
+fn watch() {
+    loop {
+        thread::park_timeout(BETWEEN_LOOKS);
+        let deadline = *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
+        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
             exit(1);
         }
-    });
-    let reply = sandbox::perform(job);
-    drop(done);
-    reply
+    }
 }
 
 /// A process that does jobs. It is killed when this is dropped.

@@ -1,7 +1,7 @@
 //! Workers that are processes: this program, started again. They read jobs from standard input and write replies to
 //! standard output, one line of JSON each. Whatever a script does to its process, this one goes on.
 
-use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::process::{Child, ChildStdin, Command, Stdio, exit};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::job::{Job, Reply};
-use crate::sandbox;
+use crate::sandbox::{self, Engine};
 use crate::worker::{GRACE, Lost, answer, on_large_stack};
 
 /// Set for a process that is to be a worker.
@@ -40,21 +40,19 @@ pub(crate) fn can_be_started() -> bool {
 
 /// Does jobs until there are no more, or nobody takes the replies.
 fn serve() {
-    let mut out = BufWriter::new(stdout().lock());
+    let mut engine = Engine::new();
+    let mut out = stdout().lock();
     for line in stdin().lock().lines() {
-        let Ok(job) =
-            line.map_err(drop).and_then(|line| serde_json::from_str::<Job>(&line).map_err(drop))
-        else {
-            return;
-        };
-        let reply = watched(&job);
-        let sent = serde_json::to_writer(&mut out, &reply).map_err(drop);
-        if sent
-            .and_then(|()| out.write_all(b"\n").and_then(|()| out.flush()).map_err(drop))
-            .is_err()
-        {
+        let Ok(line) = line else { return };
+        let Ok(job) = serde_json::from_str::<Job>(&line) else { return };
+        let reply = watched(&job, engine.as_ref());
+        let Ok(mut line) = serde_json::to_vec(&reply) else { return };
+        line.push(b'\n');
+        if out.write_all(&line).and_then(|()| out.flush()).is_err() {
             return;
         }
+        drop(engine.take());
+        engine = Engine::new();
     }
 }
 
@@ -66,10 +64,10 @@ fn set_deadline(deadline: Option<Instant>) {
 }
 
 /// Does a job within a deadline.
-fn watched(job: &Job) -> Reply {
+fn watched(job: &Job, engine: Option<&Engine>) -> Reply {
     let patience = job.limits.time.saturating_add(GRACE).saturating_add(GRACE);
     set_deadline(Instant::now().checked_add(patience));
-    let reply = sandbox::perform(job);
+    let reply = sandbox::perform(job, engine);
     set_deadline(None);
     reply
 }

@@ -42,8 +42,28 @@ impl From<rquickjs::Error> for Stop {
     }
 }
 
+/// An engine that nothing has run in. Used for one job and thrown away.
+pub(crate) struct Engine {
+    runtime: Runtime,
+    context: Context,
+}
+
+impl Engine {
+    /// A new engine, if there is memory for it. Making one takes longer than many a script, so a worker makes it while
+    /// its last reply is on its way.
+    pub(crate) fn new() -> Option<Self> {
+        let runtime = Runtime::new().ok()?;
+        let context = Context::custom::<Parts>(&runtime).ok()?;
+        Some(Self { runtime, context })
+    }
+}
+
 /// Does a job.
-pub(crate) fn perform(job: &Job) -> Reply {
+pub(crate) fn perform(job: &Job, engine: Option<&Engine>) -> Reply {
+    let Some(engine) = engine else {
+        let reason = "has no memory for an engine".to_owned();
+        return Reply::error(ScriptError::Sandbox { place: job.place(), reason });
+    };
     if job.source.len() > job.limits.source {
         let (place, limit) = (job.place(), job.limits.source);
         return Reply::error(ScriptError::TooLarge { place, what: "the source".to_owned(), limit });
@@ -63,44 +83,42 @@ pub(crate) fn perform(job: &Job) -> Reply {
                 Ok(source) => source,
                 Err(error) => return Reply::error(error),
             };
-            let (result, log) = run(job, &source, None);
+            let (result, log) = run(engine, job, &source, None);
             Reply { result: result.map(|_| Output::Prepared(source)), log }
         }
         Task::Call(argument) => {
-            let (result, log) = run(job, &job.source, Some(argument));
+            let (result, log) = run(engine, job, &job.source, Some(argument));
             Reply { result: result.map(Output::Returned), log }
         }
     }
 }
 
-/// Loads the source into a new engine and calls its default export, if there is an argument.
+/// Loads the source into an engine and calls its default export, if there is an argument.
 fn run(
+    engine: &Engine,
     job: &Job,
     source: &str,
     argument: Option<&str>,
 ) -> (Result<Value, ScriptError>, Vec<String>) {
     let log = Rc::new(RefCell::new(Log::new(job.limits.log)));
-    let result = run_logged(job, source, argument, &log);
+    let result = run_logged(engine, job, source, argument, &log);
     let lines = std::mem::take(&mut log.borrow_mut().lines);
     (result, lines)
 }
 
 fn run_logged(
+    Engine { runtime, context }: &Engine,
     job: &Job,
     source: &str,
     argument: Option<&str>,
     log: &Rc<RefCell<Log>>,
 ) -> Result<Value, ScriptError> {
     let clock = Clock::start(job.limits.time);
-    let unusable =
-        |_| ScriptError::Sandbox { place: job.place(), reason: "could not be set up".to_owned() };
-    let runtime = Runtime::new().map_err(unusable)?;
     let memory = job.limits.engine_memory();
     runtime.set_memory_limit(memory);
     runtime.set_max_stack_size(job.limits.engine_stack());
     let handler_clock = clock.clone();
     runtime.set_interrupt_handler(Some(Box::new(move || handler_clock.is_over())));
-    let context = Context::custom::<Parts>(&runtime).map_err(unusable)?;
 
     let mut phase = Phase::Loading;
     let stop =

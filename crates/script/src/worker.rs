@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::error::ScriptError;
 use crate::job::{Job, Reply};
 use crate::process::{self, Process};
-use crate::sandbox;
+use crate::sandbox::{self, Engine};
 
 /// What a worker has over a script's limit: to read a source, to start an engine, to free its memory.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
@@ -121,10 +121,13 @@ impl Thread {
         let abandoned = Arc::<Mutex<bool>>::default();
         let seen = Arc::clone(&abandoned);
         let body = move || {
+            let mut engine = Engine::new();
             while let Ok(job) = incoming.recv() {
-                if outgoing.send(sandbox::perform(&job)).is_err() {
+                if outgoing.send(sandbox::perform(&job, engine.as_ref())).is_err() {
                     break;
                 }
+                drop(engine.take());
+                engine = Engine::new();
             }
             if *seen.lock().unwrap_or_else(PoisonError::into_inner) {
                 ABANDONED.fetch_sub(1, Ordering::Relaxed);

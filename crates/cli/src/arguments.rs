@@ -219,7 +219,7 @@ pub(crate) struct ExportArguments {
     #[arg(short, long, value_enum, default_value_t = ExportFormat::Jsonl)]
     pub(crate) output: ExportFormat,
 
-    /// Also the providers' raw replies (jsonl and json)
+    /// Also the providers' raw replies, and what judges were asked and said (jsonl and json)
     #[arg(long)]
     pub(crate) raw: bool,
 }

@@ -24,6 +24,8 @@ use crate::failure::{CliError, Exit};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Functions of users run in processes of their own, which are this program started again.
+    fullbench_script::serve_if_asked();
     let arguments = Arguments::parse();
     start_logging(arguments.verbose);
     let exit = match run(arguments) {

@@ -122,6 +122,23 @@ impl Check<'_> {
             })?;
             scorer.parameters.insert((*parameter).to_owned(), content);
         }
+        for (file, content) in description.code_parameters {
+            let Some(Value::String(name)) = scorer.parameters.get(*file) else { continue };
+            let place = format!("{field}.{file}");
+            if scorer.parameters.contains_key(*content) {
+                let problem = InputProblem::new(format!("there are both `{file}` and `{content}`"));
+                return Err(locate(
+                    self.document,
+                    self.path,
+                    &place,
+                    problem.hint("keep one of them"),
+                ));
+            }
+            let text = read_text(&resolve(self.path, name)).map_err(|problem| {
+                locate(self.document, self.path, &place, named(problem, name))
+            })?;
+            scorer.parameters.insert((*content).to_owned(), Value::String(text));
+        }
         for path in description.lines_parameters {
             let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
             let read = self.read_lines(field, path, &mut parameters);

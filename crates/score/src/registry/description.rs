@@ -25,6 +25,8 @@ pub struct ScorerDescription {
     pub file_parameters: &'static [&'static str],
     /// Parameters that may be the path of a JSON Lines file, by their path; it is read and put in its place before building.
     pub lines_parameters: &'static [&'static str],
+    /// Parameters that are the path of a text file, each with the parameter that gets its content before building.
+    pub code_parameters: &'static [(&'static str, &'static str)],
     /// Parameters that may be the path of a model's folder, which is made absolute before building.
     pub model_parameters: &'static [&'static str],
     /// Parameters that are language models, by their path: `model`, `judges.model`.
@@ -49,6 +51,7 @@ fn describe(kind: &Kind) -> ScorerDescription {
         example: kind.example,
         file_parameters: kind.file_parameters,
         lines_parameters: kind.lines_parameters,
+        code_parameters: kind.code_parameters,
         model_parameters: kind.model_parameters,
         language_model_parameters: kind.language_model_parameters,
         scorer_parameters: kind.scorer_parameters,

@@ -4,6 +4,7 @@ mod bounds;
 mod choice_letter;
 mod composite;
 mod contains;
+mod custom;
 mod exact_match;
 mod expectation;
 mod human_review;
@@ -59,6 +60,8 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const FILE_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that may be the path of a JSON Lines file, by their path.
     const LINES_PARAMETERS: &'static [&'static str] = &[];
+    /// Parameters that are the path of a text file, each with the parameter that gets its content.
+    const CODE_PARAMETERS: &'static [(&'static str, &'static str)] = &[];
     /// Parameters that may be the path of a model's folder.
     const MODEL_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that are language models, by their path: `model`, `judges.model`.
@@ -127,6 +130,7 @@ pub(crate) struct Kind {
     pub(crate) binary: bool,
     pub(crate) file_parameters: &'static [&'static str],
     pub(crate) lines_parameters: &'static [&'static str],
+    pub(crate) code_parameters: &'static [(&'static str, &'static str)],
     pub(crate) model_parameters: &'static [&'static str],
     pub(crate) language_model_parameters: &'static [&'static str],
     pub(crate) scorer_parameters: &'static [&'static str],
@@ -142,6 +146,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::BleuParameters>(),
     kind::<text::ChrfParameters>(),
     kind::<judge::Claims>(),
+    kind::<custom::Command>(),
     kind::<contains::Contains>(),
     kind::<bounds::Cost>(),
     kind::<text::EditSimilarity>(),
@@ -150,6 +155,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<judge::GEval>(),
     kind::<HumanReview>(),
     kind::<text::Jaccard>(),
+    kind::<custom::JavaScript>(),
     kind::<json_equal::JsonEqual>(),
     kind::<json_field::JsonField>(),
     kind::<json_schema::JsonSchemaMatch>(),
@@ -186,6 +192,7 @@ const fn kind<P: Parameters>() -> Kind {
         binary: P::BINARY,
         file_parameters: P::FILE_PARAMETERS,
         lines_parameters: P::LINES_PARAMETERS,
+        code_parameters: P::CODE_PARAMETERS,
         model_parameters: P::MODEL_PARAMETERS,
         language_model_parameters: P::LANGUAGE_MODEL_PARAMETERS,
         scorer_parameters: P::SCORER_PARAMETERS,

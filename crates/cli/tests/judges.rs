@@ -114,10 +114,9 @@ scorers:
         (&judgement["criterion"], &judgement["judge"]["name"]),
         (&json!("politeness"), &json!("kind"))
     );
-    assert_eq!(
-        (judgement["threshold"].as_f64(), judgement["replies"].as_array().unwrap().len()),
-        (Some(0.25), 2)
-    );
+    assert_eq!(judgement["threshold"].as_f64(), Some(0.25));
+    // Two samples, and the evaluation steps where this output was the first to need them.
+    assert!(judgement["replies"].as_array().unwrap().len() >= 2);
     assert!(judgement["prompt"].as_str().unwrap().contains("Paris."));
     assert!(["passed", "failed"].contains(&kind["outcome"].as_str().unwrap()));
 

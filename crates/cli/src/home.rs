@@ -29,10 +29,18 @@ pub(crate) async fn open(home: &Path) -> Result<ScopedStore, CliError> {
 
 /// What an evaluation file may name of the store; nothing where there is no store yet.
 pub(crate) async fn definitions(home: &Path) -> Result<Definitions, CliError> {
-    if !home.join("fullbench.db").exists() {
-        return Ok(Definitions::default());
+    match open_if_there(home).await? {
+        Some(store) => Ok(Definitions::read(&store).await?),
+        None => Ok(Definitions::default()),
     }
-    Ok(Definitions::read(&open(home).await?).await?)
+}
+
+/// Opens the store, where there is one already.
+pub(crate) async fn open_if_there(home: &Path) -> Result<Option<ScopedStore>, CliError> {
+    match home.join("fullbench.db").exists() {
+        true => Ok(Some(open(home).await?)),
+        false => Ok(None),
+    }
 }
 
 /// Opens the store only if there is one already: reading commands make nothing.

@@ -128,7 +128,7 @@ scorers:
     assert!(performance[0]["cost_usd"].as_f64().unwrap() > 0.0);
     let agreement = json(&folder, &["judge", "agreement"]);
     assert_eq!(
-        (&agreement["documents"], agreement["judges"].as_array().unwrap().len()),
+        (&agreement[0]["documents"], agreement[0]["judges"].as_array().unwrap().len()),
         (&json!(3), 2)
     );
     assert_eq!(json(&folder, &["judge", "difficulty"]).as_array().unwrap().len(), 3);
@@ -168,10 +168,60 @@ scorers: [{{ type: rubric, criterion: clarity, model: {model} }}]
     let done = with_key(&["resume", "--quiet", "--budget", "100", "-o", "json"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert_eq!(done.json()["models"][0]["scores"][0]["count"], json!(3));
+    assert!(done.json()["scoring_cost_usd"].as_f64().unwrap() > 0.0);
     let again = with_key(&["run", "--quiet", "-o", "json"]);
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     let exported = folder.run(&["export"]).json_lines();
     assert!(exported.iter().all(|unit| unit["scores"]["rubric"]["cached"] == json!(true)));
+}
+
+#[test]
+fn what_is_judged_is_not_asked_for_again() {
+    let simulated = simulator(SimulatorConfig::default());
+    let folder = Folder::new();
+    folder.file("cases.jsonl", CASES);
+    let model = |price: u32| {
+        let url = simulated.url();
+        format!(
+            "{{ provider: openai, model: sim-80, base_url: '{url}/v1', price: {{ input: {price}, output: {price} }} }}"
+        )
+    };
+    // The first judge is within the budget, the second is not.
+    let (cheap, dear) = (model(1), model(100_000));
+    folder.file(
+        "fullbench.yaml",
+        format!(
+            "dataset: cases.jsonl\nmodels: [recorded]\nscorers:\n  - {{ type: rubric, criterion: clarity, model: {cheap} }}\n  - {{ type: binary, criterion: safety, model: {dear} }}\n"
+        ),
+    );
+    let stopped = folder.run(&["run", "--quiet", "--no-cache", "--budget", "5"]);
+    assert_eq!(stopped.code, Some(3), "{}", stopped.stderr);
+    let asked = simulated.stats().calls;
+    assert_eq!(asked, 3);
+    let resumed = folder.run(&["resume", "--quiet", "--no-cache", "--budget", "100000"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(simulated.stats().calls, 6);
+}
+
+#[test]
+fn a_stored_judge_and_a_panel_take_no_parameters_that_would_be_ignored() {
+    let folder = Folder::new();
+    folder.file("cases.jsonl", CASES);
+    let head = "dataset: cases.jsonl\nmodels: [recorded]\nscorers:\n";
+    let member = "{ method: g_eval, judge: { criterion: clarity, model: openai:gpt-4o-mini } }";
+    folder.file(
+        "judge.yaml",
+        format!("{head}  - {{ type: judge, judge: strict, threshold: 0.9 }}\n"),
+    );
+    refused(&folder, &["run", "judge.yaml"], "threshold");
+    let other =
+        "{ method: g_eval, judge: { criterion: clarity, replies: [{ id: a, reply: '4' }] } }";
+    folder
+        .file("panel.yaml", format!("{head}  - {{ type: panel, members: [{other}, {member}] }}\n"));
+    refused(&folder, &["run", "panel.yaml"], "replies");
+    assert!(!folder.path().join(".fullbench").exists());
+    assert!(done(&folder, &["criterion", "list"]).contains("faithfulness"));
+    assert!(!folder.path().join(".fullbench").exists());
 }
 
 #[test]

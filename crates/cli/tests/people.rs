@@ -122,3 +122,31 @@ scorers:
         assert!(said.code == Some(2) && said.stderr.contains(told), "{wrong:?}: {}", said.stderr);
     }
 }
+
+#[test]
+fn people_who_score_at_the_same_time_lose_nothing() {
+    let folder = ran();
+    folder.run(&["rescore", "--quiet", "--scorers", "human_review"]);
+    let points = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6"];
+    let children: Vec<_> = points
+        .iter()
+        .map(|points| {
+            let arguments = ["review", "score", "--case", "a", "--by", "ana", "--score", points];
+            folder.command(&arguments).spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let database = folder.path().join(".fullbench/fullbench.db");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let revisions = runtime.block_on(async {
+        let store = fullbench_store::Store::open(database.parent().unwrap()).await.unwrap();
+        let store = store.scoped(fullbench_types::DEFAULT_ORGANIZATION);
+        let run = store.find_run("latest").await.unwrap();
+        let detail = fullbench_store::ResultDetail::Full;
+        let page = store.results_after(run.id, None, 1, detail).await.unwrap();
+        page[0].scores.iter().map(|entry| entry.revision).max().unwrap()
+    });
+    assert_eq!(revisions, points.len() as u32);
+}

@@ -1,7 +1,11 @@
 //! Scores of people: what waits for one, and taking it.
 
+use std::time::Duration;
+
 use fullbench_score::{HumanScore, NamedScorer, awaited, reviewed};
-use fullbench_store::{ResultDetail, RunRecord, ScopedStore, ScoreRecord, UnitResult};
+use fullbench_store::{
+    ResultDetail, RunLock, RunRecord, ScopedStore, ScoreRecord, StoreError, UnitResult,
+};
 use fullbench_types::{Score, UnitKey};
 use serde::Serialize;
 
@@ -10,6 +14,9 @@ use crate::{EngineError, InputProblem};
 
 /// Results read at a time.
 const PAGE: u64 = 2048;
+/// How often, and with which pause, the lock of a run is tried for.
+const LOCK_ATTEMPTS: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// A score that waits for a person.
 #[derive(Debug, Clone, Serialize)]
@@ -68,7 +75,9 @@ impl ReviewedRun {
     }
 
     fn by_people(&self) -> impl Iterator<Item = (usize, &NamedScorer)> {
-        let takes = |kind: &str| matches!(kind, "human_review" | "scorecard");
+        let takes = |kind: &str| {
+            matches!(kind, "human_review" | "scorecard" | "binary" | "panel" | "ensemble")
+        };
         self.scorers.iter().enumerate().filter(move |(_, scorer)| takes(&scorer.kind))
     }
 
@@ -159,6 +168,7 @@ pub async fn record_review(
     run: &RunRecord,
     review: &Review,
 ) -> Result<Score, EngineError> {
+    let _lock = locked(store, run).await?;
     let reviewed_run = ReviewedRun::read(store, run).await?;
     let index = reviewed_run.scorer(review.scorer.as_deref())?;
     let model = reviewed_run.model(review.model.as_deref())?;
@@ -184,6 +194,17 @@ pub async fn record_review(
     };
     store.recorder(run.id).commit(&[], &[&record], &[]).await?;
     Ok(score)
+}
+
+/// The lock of a run: two people who score at the same time come one after the other.
+async fn locked(store: &ScopedStore, run: &RunRecord) -> Result<RunLock, EngineError> {
+    for _ in 0..LOCK_ATTEMPTS {
+        match store.lock_run(run.id) {
+            Err(StoreError::RunLocked(_)) => tokio::time::sleep(LOCK_PAUSE).await,
+            lock => return Ok(lock?),
+        }
+    }
+    Ok(store.lock_run(run.id)?)
 }
 
 /// The unit that is meant.

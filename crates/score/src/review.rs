@@ -1,6 +1,7 @@
 //! Scores that people give.
 
 use fullbench_types::{Score, UnscoredReason};
+use serde_json::json;
 
 use crate::registry::ScorerConfig;
 use crate::scorers::{HumanReview, Scorecard, ScorecardParameters};
@@ -59,16 +60,29 @@ pub fn reviewed(
             let names = names.join(", ");
             let criterion = human.criterion.ok_or(format!("name the criterion: {names}"))?;
             let card = card.review(criterion, human.points, human.reviewer, human.note)?;
-            Ok(Score {
-                judgement: before.judgement.clone(),
-                cost: None,
-                ..card.into_score(scorer.threshold())
-            })
+            Ok(card.into_score(scorer.threshold()))
         }
-        kind => {
-            Err(format!("`{kind}` takes no scores of people: only human_review and scorecard do"))
-        }
+        "binary" | "panel" | "ensemble" => decided(before, human),
+        kind => Err(format!(
+            "`{kind}` takes no scores of people: human_review and scorecard do, and judges that were not sure"
+        )),
     }
+}
+
+/// What a person decides where a judge was not sure: 0 to 1, and 0 and 1 are fail and pass.
+fn decided(before: &Score, human: &HumanScore<'_>) -> Result<Score, String> {
+    if before.outcome.reason() != Some(UnscoredReason::PendingHuman) {
+        return Err("this output has a score, and waits for nobody".to_owned());
+    }
+    if !(0.0..=1.0).contains(&human.points) {
+        return Err("a score is from 0 to 1: 0 fails and 1 passes".to_owned());
+    }
+    let score = match human.points {
+        0.0 | 1.0 => Score::binary(human.points == 1.0),
+        points => Score::graded(points, points, None),
+    };
+    let note = human.note.map_or_else(|| format!("scored by {}", human.reviewer), str::to_owned);
+    Ok(Score { evidence: Some(json!({ "reviewer": human.reviewer })), ..score.because(note) })
 }
 
 fn card(score: &Score) -> Option<Scorecard> {
@@ -78,10 +92,8 @@ fn card(score: &Score) -> Option<Scorecard> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use fullbench_types::Outcome;
-    use serde_json::json;
-
     use super::*;
+    use fullbench_types::Outcome;
 
     fn say(points: f64, criterion: Option<&str>) -> HumanScore<'_> {
         HumanScore { criterion, points, reviewer: "ana", note: Some("well said") }

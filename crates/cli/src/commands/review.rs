@@ -75,7 +75,7 @@ async fn take_score(arguments: &ScoreArguments, home: &Path) -> Result<Exit, Cli
 
 /// The first letters of a text, on one line.
 fn shortened(text: &str) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = output::visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     if line.chars().count() > SHOWN {
         line = line.chars().take(SHOWN - 1).chain(['…']).collect();
     }

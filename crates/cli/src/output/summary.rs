@@ -16,6 +16,10 @@ pub(super) fn tables(report: &RunReport) -> String {
         text.push_str(&format!("{}\n\n", visible(&clustering.sentence)));
     }
     text.push_str(&format!("{}\n", model_table(&report.models)));
+    if let Some(usd) = report.scoring_cost_usd {
+        let cost = NanoDollars::from_dollars(usd);
+        text.push_str(&format!("scoring cost {cost} beside the answers\n"));
+    }
     if let Some(groups) = &report.groups {
         let rows = groups.values.iter().flat_map(|(value, models)| {
             models.iter().map(move |model| (Some(value.as_str()), model))

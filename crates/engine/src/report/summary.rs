@@ -7,7 +7,7 @@ use fullbench_llm::{ModelConfig, Provider};
 use fullbench_store::{
     DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
 };
-use fullbench_types::{UnitKey, UnscoredReason};
+use fullbench_types::{NanoDollars, UnitKey, UnscoredReason};
 use serde::Serialize;
 
 use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
@@ -57,6 +57,9 @@ pub struct RunReport {
     pub groups: Option<GroupSummary>,
     /// The gates, judged.
     pub gates: Vec<GateResult>,
+    /// What scoring cost in dollars, beside the answers; none where it cost nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scoring_cost_usd: Option<f64>,
 }
 
 /// A scorer of a run.
@@ -253,6 +256,11 @@ pub async fn summarize(
         Clustered::ByCase => Some(Clustering::by_case(plan.cases.len(), plan.repetitions)),
         Clustered::ByGroup => grouping.as_ref().and_then(Grouping::clustering),
     };
+    let spent: NanoDollars = store.lane_progress(run.id).await?.iter().map(|lane| lane.spent).sum();
+    let answers: f64 = models.iter().filter_map(|model| model.cost_usd).sum();
+    let asks = scorers.iter().any(|scorer| !scorer.scorer.models().is_empty());
+    // What was spent is kept by model, answers and scores together.
+    let scoring = (spent.dollars() - answers).max(0.0);
     let gates = judge_gates(&spec.gates, &models, &compared(store, run, &spec).await?);
     Ok(RunReport {
         id: run.id.to_string(),
@@ -272,6 +280,7 @@ pub async fn summarize(
         clustering,
         groups,
         gates,
+        scoring_cost_usd: (asks && scoring > 0.5e-9).then_some(scoring),
     })
 }
 

@@ -61,7 +61,7 @@ pub async fn estimate(
     store: &ScopedStore,
 ) -> Result<Estimate, EngineError> {
     let (_, without_baseline) = baselines(&evaluation, store).await?;
-    let Checked { spec, plan, tokens, .. } = check(evaluation, store).await?;
+    let Checked { spec, plan, tokens, scorers, .. } = check(evaluation, store).await?;
     let units = plan.lane_units();
     let repetitions = u64::from(plan.repetitions);
     let mut models = Vec::new();
@@ -140,6 +140,11 @@ pub async fn estimate(
         assumptions.push(
             "embeddings that a provider makes for `semantic_similarity` are not counted".to_owned(),
         );
+    }
+    let judges = scorers.iter().filter(|scorer| !scorer.scorer.models().is_empty()).count() as u64;
+    if judges > 0 {
+        let calls = judges * plan.units();
+        assumptions.push(format!("what judges ask is not counted: at least {calls} calls more"));
     }
     if let (Some((_, most)), Some(budget)) = (usd, spec.budget)
         && most > budget.usd

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use fullbench_llm::{FailureClass, GenerateError, ModelConfig, ModelHandle};
 use fullbench_store::{CaseReader, ResultDetail, ScopedStore};
-use fullbench_types::{FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, text_of};
+use fullbench_types::{
+    FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, UnscoredReason, text_of,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +37,8 @@ pub(crate) struct GeneratedUnit {
     pub(crate) result: Result<Generation, UnitFailure>,
     /// The answer is in the store already: it only needs its scores.
     pub(crate) recorded: bool,
+    /// Scorers that have scored it before, by the first bytes of their hashes.
+    pub(crate) scored_by: Vec<[u8; 16]>,
     /// The place among the outstanding units; given back when the unit is recorded whole.
     pub(crate) place: OwnedSemaphorePermit,
 }
@@ -106,12 +110,19 @@ impl Lane {
                 let place = self.place().await?;
                 let case = self.cases.case(unit.key.case_index)?;
                 let result = Ok(generation);
+                let missing = Some(UnscoredReason::ProviderError);
+                let scores = unit.scores.iter();
+                let scored_by = scores
+                    .filter(|entry| entry.score.outcome.reason() != missing)
+                    .map(|entry| entry.scorer)
+                    .collect();
                 self.send(GeneratedUnit {
                     key: unit.key,
                     position,
                     case,
                     result,
                     recorded: true,
+                    scored_by,
                     place,
                 })
                 .await?;
@@ -139,8 +150,16 @@ impl Lane {
                 }),
                 Some(answer) => Ok(Generation::recorded(text_of(answer).into_owned())),
             };
-            self.send(GeneratedUnit { key, position, case, result, recorded: false, place })
-                .await?;
+            self.send(GeneratedUnit {
+                key,
+                position,
+                case,
+                result,
+                recorded: false,
+                scored_by: Vec::new(),
+                place,
+            })
+            .await?;
         }
         Ok(LaneEnd::Finished)
     }
@@ -266,7 +285,15 @@ impl Call {
                 Err(failure)
             }
         };
-        let unit = GeneratedUnit { key, position, case, result, recorded: false, place };
+        let unit = GeneratedUnit {
+            key,
+            position,
+            case,
+            result,
+            recorded: false,
+            scored_by: Vec::new(),
+            place,
+        };
         if self.generated.send(unit).await.is_err() { CallEnd::Stopped } else { end }
     }
 }

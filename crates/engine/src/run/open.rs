@@ -79,11 +79,13 @@ impl OpenLane {
     ) -> Result<Self, StoreError> {
         let progress = LaneProgress { watermark: 0, ..progress };
         let mut lane = Self { progress, ..Self::default() };
+        let missing = store.missing_scores(run, progress.model_index).await?;
+        let missing: HashSet<UnitKey> = missing.into_iter().collect();
         for unit in store.recorded_units(run, progress.model_index, 0).await? {
             let Some(position) = plan.position(&unit.key) else { continue };
             lane.finished.insert(position);
             let has_all = scorers.iter().all(|scorer| unit.scored_by.contains(scorer));
-            if unit.answered && !has_all {
+            if unit.answered && (!has_all || missing.contains(&unit.key)) {
                 lane.unscored.push(unit.key);
             }
         }

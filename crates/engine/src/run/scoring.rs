@@ -15,6 +15,9 @@ use super::recorder::ScoredUnit;
 const BATCH: usize = 256;
 /// Batches scored at the same time.
 const MAX_BATCHES: usize = 8;
+/// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that a
+/// kill loses only what is on its way. The models' limits decide how many are really asked.
+const MAX_JUDGED: usize = 512;
 
 /// Why some scores are missing that were never asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,12 +44,14 @@ impl Scoring {
         self,
         mut answers: mpsc::UnboundedReceiver<Vec<GeneratedUnit>>,
     ) -> LeftOpen {
+        let asks = self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty());
+        let (size, most) = if asks { (1, MAX_JUDGED) } else { (BATCH, MAX_BATCHES) };
         let mut open = LeftOpen::default();
         let mut batches = JoinSet::new();
         while let Some(mut units) = answers.recv().await {
             while !units.is_empty() {
-                let batch = units.split_off(units.len().saturating_sub(BATCH));
-                if batches.len() >= MAX_BATCHES
+                let batch = units.split_off(units.len().saturating_sub(size));
+                if batches.len() >= most
                     && let Some(Ok(batch)) = batches.join_next().await
                 {
                     open = open.and(batch);
@@ -94,15 +99,16 @@ async fn score_batch(
     let Some(units) = Arc::into_inner(units) else { return open };
     for (position, unit) in units.into_iter().enumerate() {
         let mut scores = Vec::with_capacity(scorers.len());
+        let mut complete = true;
         for (scorer, of_scorer) in scorers.iter().zip(&mut by_scorer) {
-            let taken = Score::unscored(UnscoredReason::ScorerError);
-            let score = std::mem::replace(&mut of_scorer[position], taken);
-            if !open.notes(&score) {
-                let scorer = scorer.hash.short();
-                scores.push(ScoreRecord { key: unit.key, scorer, revision: 0, score });
+            let Some(score) = of_scorer[position].take() else { continue };
+            if open.notes(&score) {
+                complete = false;
+                continue;
             }
+            let scorer = scorer.hash.short();
+            scores.push(ScoreRecord { key: unit.key, scorer, revision: 0, score });
         }
-        let complete = scores.len() == scorers.len();
         let unit = ScoredUnit {
             key: unit.key,
             position: unit.position,
@@ -117,46 +123,54 @@ async fn score_batch(
     open
 }
 
-/// The scores of one scorer; a scorer that fails costs its own scores, not the run.
+/// The scores of one scorer, for the units it has not scored before; a scorer that fails costs its own scores, not the run.
 async fn scores_of(
     scorers: Arc<Vec<NamedScorer>>,
     index: usize,
     units: Arc<Vec<GeneratedUnit>>,
-) -> Vec<Score> {
-    let count = units.len();
-    let together = scores_in_task(scorers.clone(), index, units.clone(), 0, count).await;
-    if let Some(scores) = together {
+) -> Vec<Option<Score>> {
+    let hash = scorers.get(index).map(|scorer| scorer.hash.short()).unwrap_or_default();
+    let open: Vec<usize> =
+        (0..units.len()).filter(|position| !units[*position].scored_by.contains(&hash)).collect();
+    let mut scores = vec![None; units.len()];
+    if open.is_empty() {
         return scores;
     }
-    let mut scores = Vec::with_capacity(count);
-    for position in 0..count {
-        let alone =
-            scores_in_task(scorers.clone(), index, units.clone(), position, position + 1).await;
-        scores.push(alone.and_then(|mut scores| scores.pop()).unwrap_or_else(|| {
-            Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
-        }));
+    let together = scores_in_task(scorers.clone(), index, units.clone(), open.clone()).await;
+    if let Some(together) = together {
+        for (position, score) in open.into_iter().zip(together) {
+            scores[position] = Some(score);
+        }
+        return scores;
+    }
+    for position in open {
+        let alone = scores_in_task(scorers.clone(), index, units.clone(), vec![position]).await;
+        scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| {
+            let failed = Score::unscored(UnscoredReason::ScorerError);
+            Some(failed.because("the scorer failed on this output"))
+        });
     }
     scores
 }
 
-/// Scores a range of units in a task of its own, so that a panic stays there; none when it failed.
+/// Scores some units in a task of their own, so that a panic stays there; none when it failed.
 async fn scores_in_task(
     scorers: Arc<Vec<NamedScorer>>,
     index: usize,
     units: Arc<Vec<GeneratedUnit>>,
-    from: usize,
-    to: usize,
+    positions: Vec<usize>,
 ) -> Option<Vec<Score>> {
     let task = tokio::spawn(async move {
         let scorer = scorers.get(index)?;
-        let items: Vec<Item<'_>> = units[from..to]
+        let items: Vec<Item<'_>> = positions
             .iter()
-            .filter_map(|unit| {
+            .filter_map(|position| {
+                let unit = &units[*position];
                 Some(Item { case: &unit.case, generation: unit.result.as_ref().ok()? })
             })
             .collect();
         let scores = scorer.scorer.score(&items).await;
-        (scores.len() == to - from).then_some(scores)
+        (scores.len() == positions.len()).then_some(scores)
     });
     task.await.ok().flatten()
 }

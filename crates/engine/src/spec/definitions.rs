@@ -80,7 +80,13 @@ impl Definitions {
         let criterion = parameters.get("criterion").and_then(|criterion| {
             criterion.as_str().or_else(|| criterion.get("name")?.as_str()).map(str::to_owned)
         });
-        let threshold = criterion.and_then(|name| self.thresholds.get(&name));
+        let implied = match scorer.kind.as_str() {
+            "reference" => Some("accuracy"),
+            "claims" => Some("faithfulness"),
+            _ => None,
+        };
+        let criterion = criterion.as_deref().or(implied);
+        let threshold = criterion.and_then(|name| self.thresholds.get(name));
         if let Some(threshold) = threshold.filter(|_| judges && scorer.kind != "binary") {
             parameters.entry("threshold").or_insert_with(|| json!(threshold));
         }
@@ -89,7 +95,14 @@ impl Definitions {
     }
 
     fn resolve_judge(&self, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
-        let said = scorer.parameters.get("judge").and_then(Value::as_str).unwrap_or_default();
+        let Some(said) = scorer.parameters.get("judge").and_then(Value::as_str) else {
+            let problem = InputProblem::new("`judge` is the name of a stored judge");
+            return Err(problem.hint("for example `{ type: judge, judge: strict }`"));
+        };
+        if let Some(other) = scorer.parameters.keys().find(|name| *name != "judge") {
+            let problem = InputProblem::new(format!("a stored judge has its own `{other}`"));
+            return Err(problem.hint("make a judge with other parameters: `fullbench judge add`"));
+        }
         let Some(judge) = self.judges.get(said) else {
             let problem = InputProblem::new(format!("there is no judge `{said}`"));
             return Err(problem.hint(match self.judges.is_empty() {

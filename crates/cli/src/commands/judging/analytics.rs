@@ -1,7 +1,9 @@
 //! What stored judgements show: performance, agreement, difficulty, failures, cost.
 
+use std::collections::BTreeSet;
+
 use fullbench_stats::agreement::{Level, Ratings, alpha, interpretation};
-use fullbench_store::{JudgementFilter, Performance, ScopedStore};
+use fullbench_store::{DocumentScore, JudgementFilter, Performance, ScopedStore};
 use serde_json::{Value, json};
 
 use crate::arguments::PlainFormat;
@@ -107,44 +109,55 @@ pub(super) async fn performance(
     print(said, &header, rows.collect())
 }
 
-/// How far judges agree on the same outputs: alpha of their values, at the interval level.
+/// How far judges of a criterion agree on the same outputs: alpha of their values, at the interval level.
 pub(super) async fn agreement(store: &ScopedStore, said: &FilterArguments) -> Result<(), CliError> {
     let scores = store.document_scores(&filter(store, said).await?).await?;
-    let mut numbers: Vec<f64> = scores.scores.iter().map(|one| one.value).collect();
-    numbers.sort_by(f64::total_cmp);
-    numbers.dedup();
-    let code = |value: f64| numbers.partition_point(|other| *other < value) as u32;
-    let documents: Vec<u32> = scores.scores.iter().map(|one| one.document).collect();
-    let judges: Vec<u32> = scores.scores.iter().map(|one| one.judge).collect();
-    let values: Vec<u32> = scores.scores.iter().map(|one| code(one.value)).collect();
-    let agreed = Ratings::with_numbers(&documents, &judges, &values, &numbers)
-        .and_then(|ratings| alpha(&ratings, Level::Interval));
-    let names: Vec<String> = scores.judges.iter().map(ToString::to_string).collect();
-    if said.printing.output == PlainFormat::Json {
-        let (alpha, reason) = match &agreed {
-            Ok(found) => (Some(found), None),
-            Err(undefined) => (None, Some(undefined.to_string())),
+    let criteria: BTreeSet<&str> = scores.judges.iter().map(|one| one.criterion.as_str()).collect();
+    let mut rows = Vec::new();
+    for criterion in criteria {
+        let is_of = |one: &&DocumentScore| {
+            scores.judges.get(one.judge as usize).is_some_and(|judge| judge.criterion == criterion)
         };
-        return output::print_json(
-            &json!({ "judges": names, "documents": scores.documents.len(), "alpha": alpha, "undefined": reason }),
-        );
+        let own: Vec<&DocumentScore> = scores.scores.iter().filter(is_of).collect();
+        let mut numbers: Vec<f64> = own.iter().map(|one| one.value).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        let code = |value: f64| numbers.partition_point(|other| *other < value) as u32;
+        let documents: Vec<u32> = own.iter().map(|one| one.document).collect();
+        let judges: Vec<u32> = own.iter().map(|one| one.judge).collect();
+        let values: Vec<u32> = own.iter().map(|one| code(one.value)).collect();
+        let agreed = Ratings::with_numbers(&documents, &judges, &values, &numbers)
+            .and_then(|ratings| alpha(&ratings, Level::Interval));
+        let count = documents.iter().collect::<BTreeSet<_>>().len();
+        let judging = scores.judges.iter().filter(|judge| judge.criterion == criterion);
+        let names: Vec<String> = judging.map(ToString::to_string).collect();
+        let (alpha, paired, words) = match &agreed {
+            Ok(found) => {
+                (Some(found.alpha), found.paired_items, interpretation(found.alpha).to_owned())
+            }
+            Err(undefined) => (None, 0, format!("undefined: {undefined}")),
+        };
+        let row = vec![
+            criterion.to_owned(),
+            names.join(", "),
+            count.to_string(),
+            paired.to_string(),
+            number(alpha),
+            words.clone(),
+        ];
+        let value = json!({ "criterion": criterion, "judges": names, "documents": count,
+            "judged_by_several": paired, "alpha": alpha, "meaning": words });
+        rows.push((row, value));
     }
-    let mut text = format!(
-        "{} outputs, {} judges: {}\n",
-        scores.documents.len(),
-        names.len(),
-        names.join(", ")
-    );
-    match agreed {
-        Ok(found) => text.push_str(&format!(
-            "Krippendorff's alpha (interval) {:.3} on {} outputs that several judges scored: {}.\n",
-            found.alpha,
-            found.paired_items,
-            interpretation(found.alpha).to_lowercase()
-        )),
-        Err(undefined) => text.push_str(&format!("agreement is undefined: {undefined}\n")),
-    }
-    output::print_text(&text)
+    let header = [
+        "criterion",
+        "judges",
+        "outputs",
+        "by several",
+        "Krippendorff's alpha (interval)",
+        "meaning",
+    ];
+    print(said, &header, rows)
 }
 
 /// The outputs that judges find worst.

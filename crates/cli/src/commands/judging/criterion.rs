@@ -8,9 +8,9 @@ use fullbench_store::CriterionSource;
 use fullbench_types::Criterion;
 use serde::Serialize;
 
-use super::{criterion_of, time};
+use super::{built_in_criterion, criterion_of, time};
 use crate::arguments::PlainFormat;
-use crate::arguments::judging::{CriterionArguments, CriterionCommand};
+use crate::arguments::judging::{AddCriterionArguments, CriterionArguments, CriterionCommand};
 use crate::failure::{CliError, Exit};
 use crate::progress::write_line;
 use crate::{home, output};
@@ -25,7 +25,13 @@ struct Listed {
 
 /// Lists, shows or adds criteria.
 pub(crate) async fn run(arguments: &CriterionArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open(home).await?;
+    if let CriterionCommand::Add(add) = &arguments.command {
+        return add_criterion(add, home).await;
+    }
+    // Reading makes nothing: without a store there are the built-in criteria.
+    let Some(store) = home::open_if_there(home).await? else {
+        return built_in(&arguments.command);
+    };
     match &arguments.command {
         CriterionCommand::List(printing) => {
             let mut listed: Vec<Listed> = Vec::new();
@@ -52,18 +58,10 @@ pub(crate) async fn run(arguments: &CriterionArguments, home: &Path) -> Result<E
             let criterion = criterion_of(&store, &named.name).await?;
             match named.printing.output {
                 PlainFormat::Json => output::print_json(&criterion)?,
-                PlainFormat::Table => output::print_text(&shown(&criterion))?,
+                PlainFormat::Table => output::print_text(&output::visible(&shown(&criterion)))?,
             }
         }
-        CriterionCommand::Add(add) => {
-            let criterion = load_criterion(&add.file)?;
-            let record = match add.revise {
-                true => store.revise_criterion(&criterion).await?,
-                false => store.add_criterion(&criterion).await?,
-            };
-            let name = &record.criterion.name;
-            write_line(&format!("criterion {name}, revision {}", record.revision));
-        }
+        CriterionCommand::Add(_) => {}
         CriterionCommand::History(named) => {
             criterion_of(&store, &named.name).await?;
             let history = store.criterion_history(&named.name).await.unwrap_or_default();
@@ -86,6 +84,38 @@ pub(crate) async fn run(arguments: &CriterionArguments, home: &Path) -> Result<E
             }
             output::print_text(&format!("{table}\n"))?;
         }
+    }
+    Ok(Exit::Fine)
+}
+
+async fn add_criterion(add: &AddCriterionArguments, home: &Path) -> Result<Exit, CliError> {
+    let criterion = load_criterion(&add.file)?;
+    let store = home::open(home).await?;
+    let record = match add.revise {
+        true => store.revise_criterion(&criterion).await?,
+        false => store.add_criterion(&criterion).await?,
+    };
+    write_line(&format!("criterion {}, revision {}", record.criterion.name, record.revision));
+    Ok(Exit::Fine)
+}
+
+/// What there is to see without a store.
+fn built_in(command: &CriterionCommand) -> Result<Exit, CliError> {
+    let listed =
+        |one: &Criterion| Listed { criterion: one.clone(), source: "built in", revision: 1 };
+    match command {
+        CriterionCommand::List(printing) => {
+            let listed: Vec<Listed> = builtin_criteria().iter().map(listed).collect();
+            print_list(&listed, printing.output)?;
+        }
+        CriterionCommand::Show(named) | CriterionCommand::History(named) => {
+            let criterion = built_in_criterion(&named.name)?;
+            match named.printing.output {
+                PlainFormat::Json => output::print_json(&criterion)?,
+                PlainFormat::Table => output::print_text(&shown(&criterion))?,
+            }
+        }
+        CriterionCommand::Add(_) => {}
     }
     Ok(Exit::Fine)
 }

@@ -18,7 +18,10 @@ use crate::{home, output};
 
 /// Makes, lists or shows judges, or says what their judgements show.
 pub(crate) async fn run(arguments: &JudgeArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open(home).await?;
+    let store = match &arguments.command {
+        JudgeCommand::Add(_) => home::open(home).await?,
+        _ => home::open_existing(home).await?,
+    };
     match &arguments.command {
         JudgeCommand::List(printing) => print(&store.judges().await?, printing.output)?,
         JudgeCommand::History(named) => {
@@ -152,8 +155,14 @@ fn parameters_of(said: &[String]) -> Result<Map<String, Value>, CliError> {
             let hint = "write it as `samples=5`".to_owned();
             return Err(CliError::input(format!("--set {setting}: there is no `=`"), Some(hint)));
         };
+        let name = name.trim();
+        if ["model", "criterion", "method", "stored", "replies", "judge"].contains(&name) {
+            let hint = "the criterion, the method and the model have options of their own";
+            let message = format!("--set {name}: this is no parameter of a judge");
+            return Err(CliError::input(message, Some(hint.to_owned())));
+        }
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        parameters.insert(name.trim().to_owned(), value);
+        parameters.insert(name.to_owned(), value);
     }
     Ok(parameters)
 }
@@ -163,6 +172,8 @@ async fn print_prompts(store: &ScopedStore, arguments: &PromptArguments) -> Resu
     let model = store.model(&record.provider, &record.model).await?;
     let criterion = store.criterion_revision(&record.criterion, record.criterion_revision).await?;
     let mut config = record.parameters.as_object().cloned().unwrap_or_default();
+    // Where the context is found is a matter of the scorer, not of the prompt.
+    config.remove("context");
     config.insert("method".to_owned(), json!(record.method));
     config.insert("criterion".to_owned(), json!(criterion.criterion));
     config.insert("model".to_owned(), model.config);

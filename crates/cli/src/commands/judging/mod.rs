@@ -16,16 +16,18 @@ use crate::failure::CliError;
 async fn criterion_of(store: &ScopedStore, name: &str) -> Result<Criterion, CliError> {
     match store.criterion(name).await {
         Ok(record) => Ok(record.criterion),
-        Err(StoreError::NameNotFound { .. }) => builtin(name).cloned().ok_or_else(|| {
-            let names: Vec<&str> = builtin_criteria().iter().map(|one| one.name.as_str()).collect();
-            let hint = format!(
-                "built in are {}; add yours with `fullbench criterion add`",
-                names.join(", ")
-            );
-            CliError::input(format!("there is no criterion `{name}`"), Some(hint))
-        }),
+        Err(StoreError::NameNotFound { .. }) => built_in_criterion(name),
         Err(other) => Err(other.into()),
     }
+}
+
+fn built_in_criterion(name: &str) -> Result<Criterion, CliError> {
+    builtin(name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = builtin_criteria().iter().map(|one| one.name.as_str()).collect();
+        let names = names.join(", ");
+        let hint = format!("built in are {names}; add yours with `fullbench criterion add`");
+        CliError::input(format!("there is no criterion `{name}`"), Some(hint))
+    })
 }
 
 /// A criterion in the store; a built-in one is put there when it is first needed.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fullbench_store::{JudgementFilter, ThresholdRecord};
+use fullbench_store::{JudgementFilter, StoreError, ThresholdRecord};
 use serde_json::{Value, json};
 
 use super::{criterion_of, stored_criterion, time};
@@ -14,7 +14,10 @@ use crate::{home, output};
 
 /// Lists, shows or sets pass marks, and says what another would change.
 pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open(home).await?;
+    let store = match &arguments.command {
+        ThresholdCommand::Add(_) => home::open(home).await?,
+        _ => home::open_existing(home).await?,
+    };
     match &arguments.command {
         ThresholdCommand::List(printing) => {
             let mut current = Vec::new();
@@ -40,7 +43,11 @@ pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<E
         }
         ThresholdCommand::History(named) => {
             criterion_of(&store, &named.name).await?;
-            print(&store.threshold_history(&named.name).await?, named.printing.output)?;
+            let history = match store.threshold_history(&named.name).await {
+                Err(StoreError::NameNotFound { .. }) => Vec::new(),
+                history => history?,
+            };
+            print(&history, named.printing.output)?;
         }
         ThresholdCommand::Effect(effect) => print_effect(&store, effect).await?,
     }

@@ -116,7 +116,8 @@ pub(crate) fn with_parts(mut whole: Score, method: &str, parts: Vec<(&str, Score
         let Some(judgement) = part.judgement else { continue };
         let all = together.get_or_insert_with(|| Judgement {
             judge: None,
-            criterion: judgement.criterion.clone(),
+            // Not that of a part: what the whole gives is no judgement by the part's criterion.
+            criterion: method.to_owned(),
             method: method.to_owned(),
             model: judgement.model.clone(),
             prompt: String::new(),

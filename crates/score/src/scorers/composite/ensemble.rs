@@ -155,8 +155,8 @@ impl Ensemble {
                 _ => score.value,
             };
             match value {
-                Some(value) if member.weight > 0.0 => values.push((value, member.weight)),
-                Some(_) => {}
+                _ if member.weight == 0.0 => {}
+                Some(value) => values.push((value, member.weight)),
                 None if self.parameters.skip_unscored => {}
                 None => return without(&child.name, score),
             }

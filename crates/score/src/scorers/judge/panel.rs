@@ -84,6 +84,11 @@ impl Parameters for JudgePanel {
                 }),
                 ..error
             };
+            if let Some(field) = member.judge.not_for_members() {
+                let message = "this is set for the panel as a whole";
+                let hint = format!("write `{field}` beside `members`");
+                return Err(within(ScorerConfigError::at(field, message).hint(hint)));
+            }
             judges.push(member.judge.config(member.method).map_err(within)?);
         }
         let config = PanelConfig {

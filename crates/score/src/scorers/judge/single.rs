@@ -108,6 +108,15 @@ impl JudgeParameters {
         &self.context
     }
 
+    /// A parameter that is given and has no meaning in a panel's member.
+    pub(super) fn not_for_members(&self) -> Option<&'static str> {
+        match (&self.replies, self.context == context()) {
+            (Some(_), _) => Some("replies"),
+            (None, false) => Some("context"),
+            (None, true) => None,
+        }
+    }
+
     pub(super) fn stored(&self) -> Option<&JudgeReference> {
         self.stored.as_ref()
     }

@@ -24,9 +24,9 @@ impl Shown {
     }
 
     /// Asks a judge about the item. Borrowed lists of the texts live as long as the answer takes.
-    pub(super) async fn with<'item, T>(
+    pub(super) async fn with<T>(
         &self,
-        item: &'item Item<'_>,
+        item: &Item<'_>,
         ask: impl AsyncFnOnce(&Subject<'_>) -> T,
     ) -> T {
         let references: Vec<&str> = self.references.iter().map(String::as_str).collect();

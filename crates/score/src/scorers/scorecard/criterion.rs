@@ -119,6 +119,9 @@ pub(super) fn check(criteria: &[CardCriterion]) -> Result<(), ScorerConfigError>
             if !(rule.points.is_finite() && rule.points >= 0.0) {
                 return wrong(&format!("rules[{at}].points"), "points are a number from 0 on");
             }
+            if rule.points == 0.0 && matches!(rule.action, Action::Award | Action::Deduct) {
+                return wrong(&format!("rules[{at}].points"), "say how many points");
+            }
         }
     }
     if !criteria.is_empty() && criteria.iter().all(|criterion| criterion.weight == 0.0) {

@@ -172,13 +172,9 @@ impl ScorecardScorer {
         let whole = if let Some(again) = passing_reason(&asked) {
             again
         } else {
-            let names = match named_criteria(item.case, &self.parameters.criteria_field) {
-                Ok(names) => names,
-                Err(message) => {
-                    return Score::unscored(UnscoredReason::ScorerError).because(message);
-                }
-            };
-            let criteria = set.criteria(item, &scores, &self.children, names.as_deref());
+            let names = named_criteria(item.case, &self.parameters.criteria_field);
+            let criteria = names
+                .and_then(|names| set.criteria(item, &scores, &self.children, names.as_deref()));
             match criteria {
                 Ok(criteria) => Scorecard::new(criteria).into_score(self.parameters.threshold),
                 Err(message) => Score::unscored(UnscoredReason::ScorerError).because(message),

@@ -33,7 +33,7 @@ pub fn awaited(kind: &str, score: &Score) -> Vec<Option<String>> {
     waiting.map(|criterion| Some(criterion.name)).collect()
 }
 
-/// The score of a `human_review` or a `scorecard` once a person has spoken.
+/// The score once a person has spoken: of a `human_review`, of a criterion of a `scorecard`, or where a judge was not sure.
 ///
 /// # Errors
 /// When the scorer takes no scores of people, there is no such criterion, or the points are not on the scale.
@@ -114,5 +114,22 @@ mod tests {
         assert!(reviewed(&config, &waits, &say(4.0, Some("tone"))).is_err());
         let other: ScorerConfig = serde_json::from_value(json!("exact_match")).unwrap();
         assert!(reviewed(&other, &waits, &say(1.0, None)).unwrap_err().contains("exact_match"));
+    }
+
+    #[test]
+    fn a_person_decides_where_a_judge_was_not_sure() {
+        let entry = json!({"type": "binary", "criterion": "safety", "model": "openai:gpt-4o-mini"});
+        let config: ScorerConfig = serde_json::from_value(entry).unwrap();
+        let unsure = Score::unscored(UnscoredReason::PendingHuman);
+        assert_eq!(awaited("binary", &unsure), [None]);
+        let decided = |points| reviewed(&config, &unsure, &say(points, None)).unwrap();
+        assert_eq!(decided(1.0).outcome, Outcome::Passed);
+        assert_eq!(decided(0.0).outcome, Outcome::Failed);
+        assert_eq!((decided(0.5).outcome, decided(0.5).value), (Outcome::Scored, Some(0.5)));
+        assert!(reviewed(&config, &unsure, &say(2.0, None)).unwrap_err().contains("0 to 1"));
+        let sure = Score::binary(true);
+        assert!(
+            reviewed(&config, &sure, &say(0.0, None)).unwrap_err().contains("waits for nobody")
+        );
     }
 }

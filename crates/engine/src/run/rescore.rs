@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fullbench_llm::ModelConfig;
 use fullbench_score::{NamedScorer, ScorerConfig};
-use fullbench_store::{RunRecord, ScopedStore};
+use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
 
 use super::open::OpenLane;
 use super::prepare::{PreparedRun, compiled, no_key, planned};
@@ -67,6 +67,10 @@ pub async fn prepare_rescore(
         });
     }
     if !entries.is_empty() {
+        // First the lanes go back to their beginning: a kill after it leaves work to `resume`, and none that it would not see.
+        let reopened: Vec<LaneProgress> =
+            lanes.iter().map(|lane| lane.progress).filter(|lane| lane.answered > 0).collect();
+        store.recorder(record.id).commit(&[], &[], &reopened).await?;
         store.add_scorers(record.id, &entries).await?;
     }
     Ok(PreparedRun {

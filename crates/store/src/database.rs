@@ -8,7 +8,9 @@ use sea_orm::sqlx::ConnectOptions;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statement};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statement, TransactionTrait,
+};
 use sea_orm_migration::MigratorTrait;
 
 use crate::migration::Migrator;
@@ -38,7 +40,10 @@ impl Store {
         let _alone = lock::while_opening(home).await?;
         let database = connect(&path, SqliteSynchronous::Full).await?;
         refuse_newer(&database, &path).await?;
-        Migrator::up(&database, None).await?;
+        // All or nothing: a kill half way through would leave tables that the next start finds in its way.
+        let transaction = database.begin().await?;
+        Migrator::up(&transaction, None).await?;
+        transaction.commit().await?;
         Ok(Self { home: home.to_owned(), database })
     }
 

@@ -170,7 +170,9 @@ fn agreement(card: &Card) -> Finding {
 
 fn retest(card: &Card) -> Finding {
     let found = &card.retest;
-    let state = rules::share(&found.changed_verdicts);
+    let (by_verdicts, by_deviation) =
+        (rules::share(&found.changed_verdicts), rules::deviation(&found.within_deviation));
+    let state = by_verdicts.max(by_deviation);
     let noise = match found.repeatability.value() {
         Some(reach) if *reach > 0.0 => format!(
             " Two scores of the same answer differ by less than {} in 95% of cases.",
@@ -186,8 +188,12 @@ fn retest(card: &Card) -> Finding {
             "Asked again, the judge sometimes says something else, or too few answers tell.{noise}"
         ),
     };
-    let shown = (&found.changed_verdicts, Written::Share);
-    finding(Section::Retest, state, "share of verdicts that changed", shown, sentence)
+    let (shown, measure) = if by_deviation > by_verdicts {
+        ((&found.within_deviation, Written::Number), "deviation of scores of the same answer")
+    } else {
+        ((&found.changed_verdicts, Written::Share), "share of verdicts that changed")
+    };
+    finding(Section::Retest, state, measure, shown, sentence)
 }
 
 fn position(card: &Card) -> Finding {

@@ -6,11 +6,13 @@
 //! | kappa of preferences | at least 0.75, interval above 0.4 | below 0.4, interval below 0.75 |
 //! | effect on the score (0 to 1) | interval contains 0 and stays within ±0.05 | interval excludes 0, effect beyond ±0.05 |
 //! | share of cases | at most 5%, interval below 20% | above 10%, interval above 5% |
+//! | deviation of repeated scores (0 to 1) | at most 0.05, interval below 0.2 | above 0.1, interval above 0.05 |
 //!
 //! Everything else is to be watched: small effects that are there, and intervals too wide to tell. Where an effect has no interval
 //! because nothing changed in ten cases or more, it is good: by the rule of three (Hanley and Lippman-Hand 1983) at most three in `n`
 //! would change. The cuts of alpha are Krippendorff's (2004), those of kappa Fleiss's (1981). The sizes of effects and shares are
-//! this project's: a twentieth of the scale is a fifth of a step from 1 to 5, the smallest difference that is often acted on.
+//! this project's: a twentieth of the scale is a fifth of a step from 1 to 5, the smallest difference that is often acted on; with
+//! a deviation of a tenth, two scores of the same answer can be more than a step apart.
 
 use fullbench_analysis::Measured;
 use serde::Serialize;
@@ -105,6 +107,14 @@ pub(super) fn share(estimate: &Measured<Estimate>) -> State {
     }
 }
 
+/// The standard deviation of repeated scores of the same answer.
+pub(super) fn deviation(estimate: &Measured<Estimate>) -> State {
+    match estimate.value() {
+        Some(found) if found.value == 0.0 && found.n >= ENOUGH => State::Good,
+        _ => share(estimate),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use fullbench_stats::{Interval, Undefined};
@@ -139,6 +149,8 @@ mod tests {
         assert_eq!(share(&estimate(0.0, 0.0, 0.11)), State::Good);
         assert_eq!(share(&estimate(0.0, 0.0, 0.4)), State::Watch);
         assert_eq!(share(&estimate(0.3, 0.17, 0.48)), State::Poor);
+        assert_eq!(deviation(&without_interval(30, 0.0)), State::Good);
+        assert_eq!(deviation(&estimate(0.12, 0.1, 0.15)), State::Poor);
         assert_eq!(alpha(&estimate(0.9, 0.8, 0.95)), State::Good);
         assert_eq!(alpha(&estimate(0.9, 0.5, 0.95)), State::Watch);
         assert_eq!(alpha(&estimate(0.3, 0.1, 0.5)), State::Poor);

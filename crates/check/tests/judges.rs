@@ -35,13 +35,19 @@ fn a_perfect_judge_is_good_throughout() {
 #[test]
 fn a_noisy_judge_does_not_say_the_same_again() {
     let examples = examples();
-    let card = scored(&examples, &options(), |index, case| {
-        honest(&examples, case) + 0.5 * (chance(index, 9) - 0.5)
-    });
-    assert_eq!(in_state(&card, State::Poor), ["same again"]);
+    let noisy = |width: f64| {
+        scored(&examples, &options(), |index, case| {
+            honest(&examples, case) + width * (chance(index, 9) - 0.5)
+        })
+    };
+    let card = noisy(0.5);
+    assert_eq!(card.finding(Section::Retest).unwrap().state, State::Watch);
+    assert_eq!(in_state(&card, State::Poor), [""; 0]);
+    // The deviation of a uniform distribution, less what the ends of the scale cut off.
     let noise = card.retest.within_deviation.value().unwrap().value;
-    // A uniform distribution of width 0.5, cut off at the ends of the scale.
     assert!((0.09..0.1444).contains(&noise), "{noise}");
+    let card = noisy(0.9);
+    assert_eq!(in_state(&card, State::Poor), ["same again"], "{:#?}", card.findings);
 }
 
 #[test]

@@ -48,8 +48,8 @@ def line(x, y):
     return [float(found.params[1]), *map(float, found.conf_int()[1])]
 
 
-def share(count, n, method):
-    return [count / n, *map(float, proportion_confint(count, n, 0.05, method))]
+def share(count, n):
+    return [count / n, *map(float, proportion_confint(count, n, 0.05, "wilson"))]
 
 
 def card(examples):
@@ -83,13 +83,12 @@ def card(examples):
         "bias": interval_of_mean(difference),
         "bias_slope": line((judge + human) / 2, difference),
         "within_deviation": float(np.sqrt(scores.var(axis=1, ddof=1).mean())),
-        "changed_verdicts": share(int(changed.sum()), len(examples), "wilson"),
+        "changed_verdicts": share(int(changed.sum()), len(examples)),
         "verbosity_slope": line(words, difference),
         "padded": interval_of_mean([one["padded"] - one["judge"] for one in examples]),
         "padded_size": interval_of_mean([abs(one["padded"] - one["judge"]) for one in examples]),
         "self_preference": [
             float(difference[own].mean() - difference[~own].mean()), float(welch_ends.low), float(welch_ends.high)],
-        "two_of_seventeen": share(2, 17, "beta"),
     }
 
 

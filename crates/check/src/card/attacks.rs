@@ -31,8 +31,11 @@ pub struct AttackSection {
 /// Attacks of one sort.
 #[derive(Debug, Clone, Serialize)]
 pub struct AttackLine {
-    /// Which.
-    pub name: String,
+    /// Which, in words.
+    pub name: &'static str,
+    /// The kind; none for lines of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<AttackKind>,
     /// How many the judge gave a score.
     pub scored: usize,
     /// How many it gave none.
@@ -64,10 +67,11 @@ impl Tally {
         }
     }
 
-    fn line(self, name: impl Into<String>, confidence: f64, of: &str) -> AttackLine {
+    fn line(self, name: &'static str, confidence: f64, of: &str) -> AttackLine {
         let interval = clopper_pearson_interval;
         AttackLine {
-            name: name.into(),
+            name,
+            kind: None,
             scored: self.scored,
             unscored: self.unscored,
             succeeded: Estimate::share_by(interval, self.by.len(), self.scored, confidence, of),
@@ -97,7 +101,10 @@ pub(super) fn of(data: &Data<'_>) -> AttackSection {
         }
     }
     let of = "scored attacks";
-    let kinds = kinds.into_iter().map(|(kind, tally)| tally.line(name(kind), confidence, of));
+    let kinds = kinds.into_iter().map(|(kind, tally)| AttackLine {
+        kind: Some(kind),
+        ..tally.line(name(kind), confidence, of)
+    });
     AttackSection {
         attacks: all.line("all in place of an answer", confidence, of),
         kinds: kinds.collect(),

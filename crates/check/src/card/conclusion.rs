@@ -3,7 +3,7 @@
 use fullbench_analysis::{Conclusion, Measured, level, number, share};
 
 use super::rules::{EFFECT, State};
-use super::{Agreement, Card, CorrelationLevel, Section, SingleAgreement};
+use super::{Agreement, Card, CorrelationLevel, Finding, Section, SingleAgreement};
 use crate::{Estimate, Judged};
 
 /// With fewer labels than this a judge is hardly known.
@@ -52,10 +52,7 @@ fn trust(card: &Card) -> String {
         criterion => format!(" on {criterion}"),
     };
     let agreement = card.finding(Section::Agreement);
-    let shown = agreement.map_or("", |finding| &finding.shown);
-    let measure = agreement.map_or("", |finding| finding.measure);
-    let percent = level(card.options.confidence);
-    let number = format!("{measure}: {shown}, with its {percent} interval where there is one");
+    let number = agreement.map_or_else(String::new, |finding| with_interval(card, finding));
     let poor = with_state(card, State::Poor);
     match agreement.map_or(State::NotMeasured, |finding| finding.state) {
         State::NotMeasured => format!(
@@ -76,6 +73,19 @@ fn trust(card: &Card) -> String {
             format!("{judge} should not be used in place of people{on} ({number}).")
         }
     }
+}
+
+/// The number of a finding in a sentence.
+fn with_interval(card: &Card, finding: &Finding) -> String {
+    let Some(found) = finding.estimate.value() else { return String::new() };
+    let interval = found.bounds().map_or_else(
+        || ", without an interval".to_owned(),
+        |bounds| {
+            let percent = level(card.options.confidence);
+            format!(", {percent} interval {} to {}", number(bounds.low), number(bounds.high))
+        },
+    );
+    format!("{} {}{interval}", finding.measure, number(found.value))
 }
 
 /// How far a single score may be off.
@@ -138,7 +148,7 @@ fn next_steps(card: &Card, firmer: &mut Vec<String>) {
     };
     if labelled < FEW_LABELS {
         firmer.push(format!(
-            "{labelled} answers have both human labels and a score. Label {FEW_LABELS} or more, chosen at random, before relying on this card."
+            "Answers with both human labels and a score: {labelled}. Label {FEW_LABELS} or more, chosen at random, before relying on this card."
         ));
     } else if let Some(more) = labels_for_agreement(card) {
         firmer.push(format!(
@@ -207,7 +217,8 @@ fn which_labels(card: &Card, found: &SingleAgreement, firmer: &mut Vec<String>) 
         for (label, class) in verdicts.labels.iter().zip(&verdicts.confusion.classes) {
             if class.human < FEW_OF_A_VERDICT && verdicts.confusion.pairs >= 2 * FEW_OF_A_VERDICT {
                 firmer.push(format!(
-                    "People gave `{label}` to {} answers only: label more answers that are likely to get it, to know how the judge treats them.",
+                    "People gave `{label}` to {} answers only: label more of systems that are likely to get it, not picked by the judge's score, \
+                     to know how the judge treats them.",
                     class.human
                 ));
             }

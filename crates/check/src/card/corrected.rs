@@ -127,9 +127,13 @@ fn corrected_mean(
         unlabelled: unlabelled.len(),
         human_only: mean(human, confidence, "human labels"),
         judge_only: mean(&all, confidence, "scores of the judge"),
-        corrected: enough
-            .and_then(|()| prediction_powered_mean(human, judge, unlabelled, confidence))
-            .into(),
+        corrected: if unlabelled.is_empty() && !human.is_empty() {
+            Measured::undefined("all of them are labelled, and the labels need no correction")
+        } else {
+            enough
+                .and_then(|()| prediction_powered_mean(human, judge, unlabelled, confidence))
+                .into()
+        },
         labels: LabelsWanted { with_judge: needed(true), human_only: needed(false) },
     }
 }

@@ -172,7 +172,7 @@ fn attacks(card: &Card) -> Grid {
         found.kinds.iter().chain([&found.attacks, &found.empty, &found.constant, &found.injected]);
     let row = |line: &AttackLine| {
         vec![
-            line.name.clone(),
+            line.name.to_owned(),
             line.scored.to_string(),
             line.unscored.to_string(),
             Written::Share.estimate(&line.succeeded),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a card is about, and how its numbers are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CardOptions {
     /// The judge's name.
     pub judge: String,

@@ -192,6 +192,19 @@ fn a_judge_of_pairs_that_goes_by_position() {
 }
 
 #[test]
+fn a_judge_of_pairs_that_often_goes_by_length() {
+    let examples = pairs();
+    let card = scored(&examples, &options(), |index, case| {
+        let longer = words(&case.output) > 1.9 * words(&examples[case.example].output);
+        let moved = matches!(case.probe, Probe::Padded) && longer && chance(index, 22) < 0.6;
+        if moved { 1.0 } else { honest(&examples, case) }
+    });
+    assert_eq!(in_state(&card, State::Poor), ["verbosity"], "{:#?}", card.findings);
+    let sentence = &card.finding(Section::Verbosity).unwrap().sentence;
+    assert!(sentence.contains("words that say nothing new higher"), "{sentence}");
+}
+
+#[test]
 fn answers_without_an_other_are_paired_by_their_input() {
     let mut examples = examples();
     for (index, example) in examples.iter_mut().enumerate() {

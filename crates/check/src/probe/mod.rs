@@ -71,6 +71,7 @@ pub struct ProbeCase {
 
 /// Which probes to plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ProbeOptions {
     /// Where chance starts.
     pub seed: u64,

@@ -18,7 +18,7 @@ pub enum Measured<T> {
 
 impl<T> Measured<T> {
     /// No value, for a reason.
-    pub(crate) fn undefined(reason: impl Into<String>) -> Self {
+    pub fn undefined(reason: impl Into<String>) -> Self {
         Self::Undefined { undefined: reason.into() }
     }
 

@@ -6,7 +6,7 @@
 use fullbench_stats::validity::{
     Against, Coefficient, PartlyLabelled, Resampled, Resampling, bias, bias_slope,
     clustered_interval, confusion, correlate, group_correlation, prediction_powered_difference,
-    prediction_powered_mean, system_correlations,
+    prediction_powered_mean, robust_line, system_correlations,
 };
 use serde_json::Value;
 
@@ -116,6 +116,14 @@ fn bias_equals_statsmodels() {
                     close(number, &expected[index], 1e-9);
                 }
             }
+        }
+
+        let differences: Vec<f64> = judge.iter().zip(&human).map(|(a, b)| a - b).collect();
+        for (clusters, robust) in [(None, "HC3"), (Some(&clusters[..]), "cluster")] {
+            let found = robust_line(&human, &differences, clusters, 0.95).unwrap();
+            let expected = &case[format!("human_{robust}")];
+            close(found.slope, &expected[1], 1e-9);
+            close(found.standard_error, &expected[2], 1e-9);
         }
     }
 }

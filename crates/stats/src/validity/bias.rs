@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::line::{Line, Points, ROUNDING, largest, line};
 use super::{check_pairs, value_or_reason};
-use crate::interval::around;
 use crate::{
     ClusterSums, Interval, Moments, Undefined, mean_interval, normal_quantile, student_t_quantile,
-    student_t_sf,
 };
-
-/// Residuals this small beside the scores are rounding.
-const ROUNDING: f64 = 1e-12;
 
 /// The differences judge − human.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,10 +89,6 @@ pub fn bias(
     Ok(Bias { pairs, clusters, mean_difference, interval, standard_deviation, limits, limit_error })
 }
 
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
-}
-
 /// What the difference is regressed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -129,10 +121,8 @@ pub struct BiasSlope {
 /// Whether a judge's bias grows with the score: least squares of judge − human on the mean of both or on the human score, both
 /// sides on the same scale.
 ///
-/// The standard error allows for a spread that changes with the score: HC3 (MacKinnon and White 1985) with n − 2 degrees of
-/// freedom for independent pairs, the cluster-robust one (Liang and Zeger 1986) with the usual small-sample factor and one
-/// degree of freedom less than there are clusters otherwise. It needs three pairs or clusters. Undefined when the score does not
-/// vary, when a single pair alone decides the slope, and when all pairs lie on the line.
+/// The line, its standard error and what is undefined are those of [`robust_line`](super::robust_line): the spread may change
+/// with the score. It needs three pairs or clusters.
 pub fn bias_slope(
     judge: &[f64],
     human: &[f64],
@@ -149,58 +139,12 @@ pub fn bias_slope(
         Against::Human => human.to_vec(),
     };
     Undefined::unless_finite("difference", &differences)?;
-    let n = scores.len() as f64;
-    let mean = |values: &[f64]| values.iter().map(|value| value / n).sum::<f64>();
-    let (score_mean, difference_mean) = (mean(&scores), mean(&differences));
-    let deviations: Vec<f64> = scores.iter().map(|score| score - score_mean).collect();
-    let spread: f64 = deviations.iter().map(|value| value * value).sum();
     let scale = largest(judge).max(largest(human));
-    if !spread.is_finite() || spread.sqrt() <= ROUNDING * scale * n.sqrt() {
-        return Err(Undefined::NoVariation { what: "scores" });
-    }
-    let products = deviations.iter().zip(&differences);
-    let slope = products.map(|(x, y)| x * (y - difference_mean)).sum::<f64>() / spread;
-    let intercept = difference_mean - slope * score_mean;
-    let residuals: Vec<f64> =
-        deviations.iter().zip(&differences).map(|(x, y)| y - difference_mean - slope * x).collect();
-    if largest(&residuals) <= ROUNDING * scale {
-        return Err(Undefined::NoVariation { what: "distances from the line" });
-    }
-    let (squares, degrees) = match clusters {
-        None => (leverage_corrected(&deviations, &residuals, spread)?, n - 2.0),
-        Some(clusters) => {
-            Undefined::unless_paired("pairs and clusters", scores.len(), clusters.len())?;
-            let parts: Vec<f64> = deviations.iter().zip(&residuals).map(|(x, e)| x * e).collect();
-            let totals = cluster_totals(&parts, clusters);
-            Undefined::unless_enough("clusters", totals.len(), 3)?;
-            let count = totals.len() as f64;
-            let factor = count / (count - 1.0) * (n - 1.0) / (n - 2.0);
-            (factor * totals.iter().map(|total| total * total).sum::<f64>(), count - 1.0)
-        }
-    };
-    let standard_error = squares.sqrt() / spread;
-    let interval = around(slope, standard_error, degrees, confidence)
-        .map_err(|_| Undefined::NoVariation { what: "distances from the line" })?;
-    let p_value = (2.0 * student_t_sf((slope / standard_error).abs(), degrees)).min(1.0);
+    let names = ["scores", "scores but one"];
+    let points = Points { x: &scores, y: &differences, x_scale: scale, y_scale: scale, names };
+    let Line { intercept, slope, standard_error, interval, p_value } =
+        line(points, clusters, confidence)?;
     Ok(BiasSlope { against, intercept, slope, standard_error, interval, p_value })
-}
-
-/// `Σ (x e / (1 − h))²`, with `h` the leverage of each pair.
-fn leverage_corrected(
-    deviations: &[f64],
-    residuals: &[f64],
-    spread: f64,
-) -> Result<f64, Undefined> {
-    let n = deviations.len() as f64;
-    let mut squares = 0.0;
-    for (x, residual) in deviations.iter().zip(residuals) {
-        let free = 1.0 - 1.0 / n - x * x / spread;
-        if free <= ROUNDING {
-            return Err(Undefined::NoVariation { what: "scores but one" });
-        }
-        squares += (x * residual / free).powi(2);
-    }
-    Ok(squares)
 }
 
 /// The sums of values by cluster.

@@ -9,6 +9,7 @@ mod confusion;
 mod correlation;
 mod labels_needed;
 mod levels;
+mod line;
 mod prediction_powered;
 mod prevalence;
 mod resample;
@@ -20,6 +21,7 @@ pub use labels_needed::{LabelDesign, LabelsNeeded, labels_needed};
 pub use levels::{
     GroupCorrelation, Resampled, SystemCorrelation, group_correlation, system_correlations,
 };
+pub use line::{Line, robust_line};
 pub use prediction_powered::{
     PartlyLabelled, PredictionPowered, PredictionPoweredDifference, prediction_powered_difference,
     prediction_powered_mean,

@@ -2,7 +2,7 @@
 //!
 //! Correlation of scores at the level of items, groups and systems; how far a judge is off and whether that grows with
 //! the score; the confusion table of labels; means and rates estimated from many judge scores and few human labels; how
-//! many labels are still needed; and a pass mark that fits labels. Agreement beyond chance is in [`crate::agreement`].
+//! many labels are still needed; a pass mark that fits labels, and weights of a panel that fit scores. Agreement beyond chance is in [`crate::agreement`].
 
 mod auc;
 mod bias;
@@ -14,6 +14,8 @@ mod marks;
 mod prediction_powered;
 mod prevalence;
 mod resample;
+mod simplex;
+mod stacking;
 mod threshold;
 
 pub use auc::{AreaUnderCurve, area_under_curve};
@@ -31,6 +33,7 @@ pub use prediction_powered::{
 };
 pub use prevalence::{JudgedRates, Prevalence, rogan_gladen};
 pub use resample::Resampling;
+pub use stacking::{CrossValidation, ErrorDifference, StackedWeights, stacked_weights};
 pub use threshold::{SuggestedThreshold, suggest_threshold};
 
 use serde::ser::SerializeMap;

@@ -48,11 +48,11 @@ pub struct MemberReport {
     pub error: f64,
 }
 
-/// The weights of a panel that fit scores of people best, with a cross-validated answer to whether they beat equal weights and the
-/// best single member. Assumptions, degenerate cases and sources are those of [`stacked_weights`].
+/// The weights of a panel that fit scores of people best, with a cross-validated answer to whether they beat equal weights
+/// and the best single member. Assumptions, degenerate cases and sources are those of [`stacked_weights`].
 ///
-/// It is an error, with a hint, when there are no members or fewer than two items, scores differ in number or are not finite, or all human scores
-/// are equal; and for options out of range.
+/// It is an error, with a hint, when there are no members or fewer than two items, scores differ in number or are not finite,
+/// or all human scores are equal; and for options out of range.
 pub fn weigh(
     members: &[Member<'_>],
     human: &[f64],

@@ -67,12 +67,12 @@ pub struct PresentMark {
     pub p_value: Result<f64, Undefined>,
 }
 
-/// The pass mark that fits labels of people best: `values` and `passes` have one entry for each item, and a value at or above the
-/// mark passes. Assumptions, ties and sources are those of [`suggest_threshold`]; the present mark is compared by McNemar's exact test
-/// (1947) on the same items.
+/// The pass mark that fits labels of people best: `values` and `passes` have one entry for each item, and a value at or above
+/// the mark passes. Assumptions, ties and sources are those of [`suggest_threshold`]; the present mark is compared by
+/// McNemar's exact test (1947) on the same items.
 ///
-/// It is an error, with a hint, when there are no items, the two differ in number, a value is not finite, or all labels or all values
-/// are equal; and for options out of range.
+/// It is an error, with a hint, when there are no items, the two differ in number, a value is not finite, or all labels or
+/// all values are equal; and for options out of range.
 pub fn suggest(
     values: &[f64],
     passes: &[bool],

@@ -26,10 +26,10 @@ pub struct AreaUnderCurve {
 /// item that they failed, 0.5 where values say nothing, below 0.5 where they say the opposite. It needs no mark and does not
 /// depend on how many items pass.
 ///
-/// Items are independent. The standard error is DeLong's (1988), computed from counts by distinct value; the interval is taken on
-/// the scale of log odds (Qin and Hotilovac 2008). Both are undefined for fewer than two items of each label, and the interval also
-/// where the values separate the labels without a mistake: no variation says nothing about how far the area may be off.
-/// Undefined without pairs, for values that are not finite, and where all labels are equal.
+/// Items are independent. The standard error is DeLong's (1988), computed from counts by distinct value; the interval is
+/// taken on the scale of log odds (Qin and Hotilovac 2008). Both are undefined for fewer than two items of each label, and
+/// the interval also where the values separate the labels without a mistake: no variation says nothing about how far the area
+/// may be off. Undefined without pairs, for values that are not finite, and where all labels are equal.
 pub fn area_under_curve(
     values: &[f64],
     passes: &[bool],

@@ -1,8 +1,9 @@
 //! Judges against people: correlation, bias, and estimates corrected by a few human labels.
 //!
-//! Correlation of scores at the level of items, groups and systems; how far a judge is off and whether that grows with
-//! the score; the confusion table of labels; means and rates estimated from many judge scores and few human labels; how
-//! many labels are still needed; a pass mark that fits labels, and weights of a panel that fit scores. Agreement beyond chance is in [`crate::agreement`].
+//! Correlation of scores at the level of items, groups and systems; how far a judge is off and whether that grows with the
+//! score; the confusion table of labels; means and rates estimated from many judge scores and few human labels; how many
+//! labels are still needed; a pass mark that fits labels, and weights of a panel that fit scores. Agreement beyond chance is
+//! in [`crate::agreement`].
 
 mod auc;
 mod bias;

@@ -76,12 +76,14 @@ pub struct StackedWeights {
 /// other weights by about as little.)
 ///
 /// Whether learning pays is tested by cross-validation: each fold is predicted by weights learned from the others. Items are
-/// independent. Errors of folds are not, as their weights were learned from nearly the same items: Student's t over items covers
-/// as little as 78% in place of 95% where learned weights are hardly better. The intervals therefore have the variance of Nadeau and Bengio
-/// (2003), which is larger by 1 + k/(k − 1) with k folds. Fewer items than folds make as many folds as items.
+/// independent. Errors of folds are not, as their weights were learned from nearly the same items: Student's t over items
+/// covers as little as 78% in place of 95% where learned weights are hardly better. The intervals therefore have the variance
+/// of Nadeau and Bengio (2003), which is larger by 1 + k/(k − 1) with k folds. Fewer items than folds make as many folds as
+/// items.
 ///
-/// A single member gets the weight 1 and differences of 0 without interval. Undefined for no members, fewer than two items or folds,
-/// scores that are not finite or whose squares are not, and human scores that are all equal: nothing can be learned from them.
+/// A single member gets the weight 1 and differences of 0 without interval. Undefined for no members, fewer than two items or
+/// folds, scores that are not finite or whose squares are not, and human scores that are all equal: nothing can be learned
+/// from them.
 pub fn stacked_weights(
     members: &[&[f64]],
     human: &[f64],

@@ -59,19 +59,20 @@ pub struct SuggestedThreshold {
 /// The pass mark (a value at or above it passes) that fits the pass and fail labels of people best.
 ///
 /// Tried are the middles between neighbouring distinct values, so that the mark does not sit on an observed value, and half a
-/// step beyond both ends (everything passes, nothing passes). Where several meet the goal equally well, the mark is the one nearest
-/// to the middle of the widest interval of such marks, and of equals the lower.
+/// step beyond both ends (everything passes, nothing passes). Where several meet the goal equally well, the mark is the one
+/// nearest to the middle of the widest interval of such marks, and of equals the lower.
 ///
-/// Items are independent, and chosen without regard to their values or labels. The mark was chosen on the items it is measured on, so that
-/// the goal there is too good: [`SuggestedThreshold::corrected`] subtracts the optimism, the mean over bootstrap rounds of
-/// the goal of a round's mark on that round less its goal on all items (Efron 1983; Harrell, Lee and Mark 1996). The interval of
-/// the mark is the percentile bootstrap's. A best cut settles slowly, with the cube root of the number of items (Kim and Pollard 1990),
-/// and the theory of the bootstrap does not reach it (Abrevaya and Huang 2005). By simulation it covers about what it says from some 200
-/// items on, 40 of each label, and as little as 75% with 30; the correction takes away most of the optimism, not all.
-/// The area under the curve is that of [`super::area_under_curve`].
+/// Items are independent, and chosen without regard to their values or labels. The mark was chosen on the items it is
+/// measured on, so that the goal there is too good: [`SuggestedThreshold::corrected`] subtracts the optimism, the mean over
+/// bootstrap rounds of the goal of a round's mark on that round less its goal on all items (Efron 1983; Harrell, Lee and Mark
+/// 1996). The interval of the mark is the percentile bootstrap's. A best cut settles slowly, with the cube root of the number
+/// of items (Kim and Pollard 1990), and the theory of the bootstrap does not reach it (Abrevaya and Huang 2005). By
+/// simulation it covers about what it says from some 200 items on, 40 of each label, and as little as 75% with 30; the
+/// correction takes away most of the optimism, not all. The area under the curve is that of [`super::area_under_curve`].
 ///
-/// Undefined without pairs, for values that are not finite or beyond 1e300, where all labels or all values are equal, and for a cost
-/// ratio that is not positive. Values that order items the wrong way get a mark all the same, at an end, with a J of 0.
+/// Undefined without pairs, for values that are not finite or beyond 1e300, where all labels or all values are equal, and for
+/// a cost ratio that is not positive. Values that order items the wrong way get a mark all the same, at an end, with a J of
+/// 0.
 pub fn suggest_threshold(
     values: &[f64],
     passes: &[bool],

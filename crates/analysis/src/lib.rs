@@ -1,7 +1,8 @@
 //! Statistics of files: ratings, duels and measurements in, a report in numbers and plain words out.
 //!
 //! One module for each verb of `fullbench stats`: it reads a [`table::Table`], calls `fullbench-stats`, and says what the
-//! numbers mean and what would make the conclusion firmer. How a report is printed is not decided here.
+//! numbers mean and what would make the conclusion firmer. [`threshold`] and [`stacking`] take slices instead of a file. How
+//! a report is printed is not decided here.
 
 pub mod ab;
 pub mod aggregate;
@@ -15,7 +16,9 @@ pub mod ppi;
 pub mod rank;
 mod ratings;
 mod report;
+pub mod stacking;
 pub mod table;
+pub mod threshold;
 
 pub use error::AnalysisError;
 pub use measured::Measured;

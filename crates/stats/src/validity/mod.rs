@@ -1,19 +1,26 @@
 //! Judges against people: correlation, bias, and estimates corrected by a few human labels.
 //!
-//! Correlation of scores at the level of items, groups and systems; how far a judge is off and whether that grows with
-//! the score; the confusion table of labels; means and rates estimated from many judge scores and few human labels; and how
-//! many labels are still needed. Agreement beyond chance is in [`crate::agreement`].
+//! Correlation of scores at the level of items, groups and systems; how far a judge is off and whether that grows with the
+//! score; the confusion table of labels; means and rates estimated from many judge scores and few human labels; how many
+//! labels are still needed; a pass mark that fits labels, and weights of a panel that fit scores. Agreement beyond chance is
+//! in [`crate::agreement`].
 
+mod auc;
 mod bias;
 mod confusion;
 mod correlation;
 mod labels_needed;
 mod levels;
 mod line;
+mod marks;
 mod prediction_powered;
 mod prevalence;
 mod resample;
+mod simplex;
+mod stacking;
+mod threshold;
 
+pub use auc::{AreaUnderCurve, area_under_curve};
 pub use bias::{Against, Bias, BiasSlope, bias, bias_slope};
 pub use confusion::{Class, Confusion, confusion};
 pub use correlation::{Coefficient, Correlation, clustered_interval, correlate, correlation};
@@ -22,12 +29,15 @@ pub use levels::{
     GroupCorrelation, Resampled, SystemCorrelation, group_correlation, system_correlations,
 };
 pub use line::{Line, robust_line};
+pub use marks::{Goal, MarkCounts};
 pub use prediction_powered::{
     PartlyLabelled, PredictionPowered, PredictionPoweredDifference, prediction_powered_difference,
     prediction_powered_mean,
 };
 pub use prevalence::{JudgedRates, Prevalence, rogan_gladen};
 pub use resample::Resampling;
+pub use stacking::{CrossValidation, ErrorDifference, StackedWeights, stacked_weights};
+pub use threshold::{SuggestedThreshold, suggest_threshold};
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

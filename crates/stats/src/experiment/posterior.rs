@@ -192,7 +192,8 @@ impl Posterior {
         let mut points = vec![];
         for &(feature, width) in features {
             points.push(feature);
-            let mut distance = (3.0 * width).max(1e-3 * scale);
+            // A feature narrower than this holds nothing of the belief.
+            let mut distance = (3.0 * width).max(1e-12 * scale);
             while distance < 4.0 * (scale + (feature - center).abs()) {
                 points.extend([feature - distance, feature + distance]);
                 distance *= 5.0;

@@ -1,6 +1,6 @@
 //! A judge: built from its configuration, asked for a score.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fullbench_llm::{ModelConfig, Provider};
 use fullbench_types::{
@@ -15,7 +15,7 @@ use crate::error::JudgeError;
 use crate::methods;
 use crate::prompts::{Given, PromptError, PromptKind, PromptSet, Slot, format_text, schema_for};
 use crate::sampling::{NoScore, Sampler};
-use crate::steps::{MemorySteps, StepsStore};
+use crate::steps::StepsStore;
 use crate::subject::Subject;
 
 /// Alternatives asked for at each token.
@@ -54,7 +54,7 @@ pub struct Judge {
     pub(crate) levels: Vec<RubricLevel>,
     pub(crate) prompts: PromptSet,
     pub(crate) requests: Vec<Request>,
-    pub(crate) steps_store: Arc<dyn StepsStore>,
+    pub(crate) steps_store: OnceLock<Arc<dyn StepsStore>>,
     pub(crate) steps: OnceCell<Vec<String>>,
 }
 
@@ -104,15 +104,15 @@ impl Judge {
             levels,
             prompts,
             requests,
-            steps_store: Arc::new(MemorySteps::default()),
+            steps_store: OnceLock::new(),
             steps: OnceCell::new(),
         })
     }
 
-    /// The same judge with another place for the steps it generates.
-    #[must_use]
-    pub fn with_steps_store(self, store: Arc<dyn StepsStore>) -> Self {
-        Self { steps_store: store, ..self }
+    /// Where the steps it generates are kept; without it they are kept as long as the judge is.
+    pub fn keep_steps(&self, store: Arc<dyn StepsStore>) {
+        // A judge that has a place keeps it: it is one of the same run.
+        let _ = self.steps_store.set(store);
     }
 
     /// One model for each request the judge makes, with the request's schema and parameters; none when its replies are recorded.

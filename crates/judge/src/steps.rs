@@ -12,8 +12,8 @@ pub trait StepsStore: Send + Sync {
     /// The steps, when there are some.
     async fn get(&self, key: &ContentHash) -> Option<Vec<String>>;
 
-    /// Keeps steps.
-    async fn put(&self, key: &ContentHash, steps: &[String]);
+    /// Keeps steps, and gives those that count: the first that were kept.
+    async fn keep(&self, key: &ContentHash, steps: Vec<String>) -> Vec<String>;
 }
 
 /// Steps kept as long as the program runs.
@@ -28,8 +28,8 @@ impl StepsStore for MemorySteps {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    async fn put(&self, key: &ContentHash, steps: &[String]) {
+    async fn keep(&self, key: &ContentHash, steps: Vec<String>) -> Vec<String> {
         let mut kept = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.insert(*key, steps.to_vec());
+        kept.entry(*key).or_insert(steps).clone()
     }
 }

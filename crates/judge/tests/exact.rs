@@ -212,7 +212,8 @@ async fn steps_are_kept_for_the_same_criterion_and_model_alone() {
         let mut settings = config(Method::GEval, criterion);
         settings.steps.clear();
         settings.model = ModelConfig::parse(model).unwrap();
-        let judge = Judge::new(settings).unwrap().with_steps_store(Arc::clone(&store) as _);
+        let judge = Judge::new(settings).unwrap();
+        judge.keep_steps(Arc::clone(&store) as _);
         judge.judge(&ask, &SUBJECT).await;
         let asked = ask.asked().iter().filter(|asked| asked.name == "g_eval_steps").count();
         assert_eq!(asked, written, "{criterion} {model}");

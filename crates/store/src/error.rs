@@ -200,9 +200,9 @@ impl StoreError {
             Self::NameInvalid { .. } => {
                 Some("use up to 100 lower-case letters, digits and `_`, a letter or digit first")
             }
-            Self::Immutable { kind: EntityKind::Model, .. } => {
-                Some("put what differs into the judge's parameters, or name the provider otherwise")
-            }
+            Self::Immutable { kind: EntityKind::Model, .. } => Some(
+                "give the model a `name` of its own, or put what differs into the judge's parameters",
+            ),
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {

@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod criterion;
 pub(crate) mod dataset_version;
+pub(crate) mod evaluation_steps;
 pub(crate) mod generation;
 pub(crate) mod judge;
 pub(crate) mod judge_model;

@@ -6,6 +6,7 @@
 mod criteria;
 mod judges;
 mod parts;
+mod steps;
 mod thresholds;
 
 pub use criteria::{CriterionRecord, CriterionSource};

@@ -6,6 +6,7 @@ mod m0003_baselines;
 mod m0004_judgements;
 mod m0005_judges;
 mod m0006_run_scorers;
+mod m0007_evaluation_steps;
 
 use sea_orm_migration::prelude::*;
 
@@ -21,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_judgements::Migration),
             Box::new(m0005_judges::Migration),
             Box::new(m0006_run_scorers::Migration),
+            Box::new(m0007_evaluation_steps::Migration),
         ]
     }
 }

@@ -121,8 +121,10 @@ impl Command {
         command.args(arguments).env_clear().kill_on_drop(true);
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.process_group(0);
         let mut child =
             command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+        let _group = child.id().and_then(ProcessGroup::of);
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let write = async {
@@ -142,6 +144,22 @@ impl Command {
             return Err(format!("`{program}` printed more than {MAX_OUTPUT} bytes"));
         }
         Ok(printed)
+    }
+}
+
+/// The program and whatever it started: all of it ends with the score.
+struct ProcessGroup(rustix::process::Pid);
+
+impl ProcessGroup {
+    fn of(leader: u32) -> Option<Self> {
+        rustix::process::Pid::from_raw(i32::try_from(leader).ok()?).map(Self)
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        // Nothing is left to kill where all ended by themselves.
+        let _ = rustix::process::kill_process_group(self.0, rustix::process::Signal::KILL);
     }
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// What a card is about, and how its numbers are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct CardOptions {
     /// The judge's name.
     pub judge: String,
@@ -26,6 +25,8 @@ pub struct CardOptions {
     pub seed: u64,
     /// The half-width that is wanted of the mean corrected by human labels; none: it is not estimated.
     pub correct: Option<f64>,
+    /// The names of a panel's members, in their order; numbered where there are none.
+    pub members: Vec<String>,
     /// Systems that are of the judge's own family; none: the names of the models decide.
     pub own_systems: Vec<String>,
 }
@@ -43,6 +44,7 @@ impl Default for CardOptions {
             rounds: 2000,
             seed: 1,
             correct: None,
+            members: Vec::new(),
             own_systems: Vec::new(),
         }
     }

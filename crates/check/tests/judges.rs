@@ -19,13 +19,11 @@ fn a_perfect_judge_is_good_throughout() {
     let card = scored(&examples, &options(), |_, case| honest(&examples, case));
     assert_eq!(in_state(&card, State::Poor), [""; 0]);
     assert_eq!(in_state(&card, State::Watch), [""; 0]);
-    assert_eq!(
-        in_state(&card, State::NotMeasured),
-        ["position", "corrected mean", "panel"],
-        "{:#?}",
-        card.findings
+    assert_eq!(in_state(&card, State::NotMeasured), ["position"], "{:#?}", card.findings);
+    assert!(
+        card.conclusion.meaning[0]
+            .starts_with("The judge `test` can stand in for people on correctness")
     );
-    assert!(card.conclusion.meaning[0].starts_with("test can stand in for people on correctness"));
     let Agreement::Single(found) = &card.agreement else { panic!("scores") };
     assert!(found.alpha_of_people.value().unwrap().value < 1.0);
     assert_eq!(found.labelled, 120);
@@ -192,16 +190,39 @@ fn a_judge_of_pairs_that_goes_by_position() {
 }
 
 #[test]
-fn a_judge_of_pairs_that_often_goes_by_length() {
-    let examples = pairs();
-    let card = scored(&examples, &options(), |index, case| {
-        let longer = words(&case.output) > 1.9 * words(&examples[case.example].output);
-        let moved = matches!(case.probe, Probe::Padded) && longer && chance(index, 22) < 0.6;
-        if moved { 1.0 } else { honest(&examples, case) }
-    });
-    assert_eq!(in_state(&card, State::Poor), ["verbosity"], "{:#?}", card.findings);
-    let sentence = &card.finding(Section::Verbosity).unwrap().sentence;
-    assert!(sentence.contains("words that say nothing new higher"), "{sentence}");
+fn a_judge_of_single_answers_is_asked_to_compare_them_in_both_orders() {
+    let mut examples = examples();
+    for (index, example) in examples.iter_mut().enumerate() {
+        example.input = format!("question {}", index / 4);
+    }
+    let judged = fullbench_check::Judged::Single;
+    let plan = fullbench_check::ProbeOptions { sample: 20, ..Default::default() };
+    let cases = fullbench_check::probes(&examples, judged, &plan);
+    let compared = cases.iter().filter(|case| case.probe == Probe::Compared);
+    assert_eq!(compared.count(), 20);
+    let observed: Vec<Observed> = cases
+        .iter()
+        .enumerate()
+        .map(|(case, probe)| Observed {
+            case,
+            value: Some(if probe.probe == Probe::Compared {
+                0.5
+            } else {
+                honest(&examples, probe)
+            }),
+            is_flipped: (probe.probe == Probe::Compared).then_some(true),
+            first_shown_preferred: (probe.probe == Probe::Compared).then_some(true),
+            ..Observed::default()
+        })
+        .collect();
+    let card = fullbench_check::card(&examples, &cases, &observed, &options());
+    assert_eq!(card.judged, judged);
+    assert_eq!(in_state(&card, State::Poor), ["position"], "{:#?}", card.findings);
+    let shares = (&card.position.flipped, &card.position.to_the_first);
+    assert_eq!((shares.0.value().unwrap().n, shares.1.value().unwrap().value), (20, 1.0));
+    let without = fullbench_check::ProbeOptions { comparisons: false, ..plan };
+    let cases = fullbench_check::probes(&examples, judged, &without);
+    assert!(cases.iter().all(|case| case.probe != Probe::Compared));
 }
 
 #[test]
@@ -306,7 +327,7 @@ fn every_grid_is_whole_and_every_section_has_a_sentence() {
     for grid in card.grids() {
         assert!(grid.rows.iter().all(|row| row.len() == grid.header.len()), "{:?}", grid.title);
     }
-    assert_eq!(card.findings.len(), 10);
+    assert_eq!(card.findings.len(), 9);
     assert!(card.findings.iter().all(|finding| finding.sentence.ends_with('.')));
     assert!(card.conclusion().firmer.len() >= 2);
 }

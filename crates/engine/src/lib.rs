@@ -7,6 +7,7 @@
 
 mod dataset;
 mod error;
+mod judge_check;
 mod local;
 mod prompt;
 mod report;
@@ -19,6 +20,10 @@ pub use dataset::{
     read_texts,
 };
 pub use error::{EngineError, InputProblem};
+pub use judge_check::{
+    CheckRequest, CheckedRun, JudgeCheck, LabelScale, PassLabels, prepare_check, read_check,
+    read_pass_labels,
+};
 pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
@@ -28,13 +33,13 @@ pub use report::{
 };
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
-    CaseSelection, Estimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun, Progress,
-    ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new, prepare_rescore,
-    prepare_resume,
+    CaseSelection, Estimate, JudgeEstimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun,
+    Progress, ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new,
+    prepare_rescore, prepare_resume,
 };
 pub use spec::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions, EvaluationFile,
     EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry,
     SampleConfig, SampleStrategy, StatisticsConfig, evaluation_schema, load_criterion,
-    load_evaluation, load_scorers, stored_spec,
+    load_evaluation, load_scorers, stored_judge, stored_spec,
 };

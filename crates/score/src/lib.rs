@@ -13,5 +13,5 @@ pub use registry::{
     NamedScorer, ScorerConfig, ScorerConfigError, ScorerDescription, build, descriptions,
 };
 pub use review::{HumanScore, awaited, reviewed};
-pub use scorer::{Item, Scorer};
+pub use scorer::{AskedCall, Item, Opposed, Scorer};
 pub use scorers::{Band, Bands, CriterionScore, Evidence, EvidenceType, Feedback, Scorecard};

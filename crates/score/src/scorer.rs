@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{Generation, Score, TestCase};
+use fullbench_types::{Generation, Message, Score, TestCase};
 
 use crate::registry::ScorerConfigError;
 
@@ -15,6 +16,40 @@ pub struct Item<'unit> {
     pub case: &'unit TestCase,
     /// The answer.
     pub generation: &'unit Generation,
+    /// How often a judge was asked about it before: in another round it is asked anew, not read from the response cache.
+    pub round: u32,
+    /// The answer of the scorer's opponent to the same case, for scorers that have one.
+    pub other: Option<Opposed<'unit>>,
+}
+
+/// What a scorer's opponent answered.
+#[derive(Debug, Clone, Copy)]
+pub enum Opposed<'unit> {
+    /// The item is the opponent's own.
+    Itself,
+    /// The opponent has no answer yet.
+    Missing,
+    /// Its answer.
+    Answer(&'unit str),
+}
+
+impl<'unit> Item<'unit> {
+    /// An output that is scored for the first time.
+    #[must_use]
+    pub fn new(case: &'unit TestCase, generation: &'unit Generation) -> Self {
+        Self { case, generation, round: 0, other: None }
+    }
+}
+
+/// A call that scoring an output takes.
+#[derive(Debug, Clone)]
+pub struct AskedCall {
+    /// The model that is asked.
+    pub model: ModelConfig,
+    /// The prompt.
+    pub messages: Vec<Message>,
+    /// How often it is asked for one output, at least and at most.
+    pub times: (u32, u32),
 }
 
 /// Anything that turns a case and an output into a score.
@@ -41,6 +76,19 @@ pub trait Scorer: Send + Sync {
 
     /// Gives it the models it asks, in the order of [`Scorer::models`]; called before the first score is asked for.
     fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
+
+    /// Gives it a place for what judges work out once and keep; called before the first score is asked for.
+    fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}
+
+    /// The model of the run whose answers the outputs are compared with: it answers before the others, and items carry its answer.
+    fn opponent(&self) -> Option<&str> {
+        None
+    }
+
+    /// What would be asked about an output; nothing is asked.
+    fn calls(&self, _item: &Item<'_>) -> Vec<AskedCall> {
+        Vec::new()
+    }
 
     /// One score for each item, in the same order.
     ///

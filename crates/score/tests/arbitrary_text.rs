@@ -44,7 +44,7 @@ fn scores(scorer: &NamedScorer, text: &str, references: Vec<Value>) -> Vec<Score
     let case =
         TestCase { index: 0, key: "0".into(), input: Value::Null, references, fields: Map::new() };
     let generation = Generation::recorded(text.to_owned());
-    let items = [Item { case: &case, generation: &generation }; 2];
+    let items = [Item::new(&case, &generation); 2];
     let mut scoring = pin!(scorer.scorer.score(&items));
     match scoring.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(scores) => scores,

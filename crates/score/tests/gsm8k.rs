@@ -42,7 +42,7 @@ fn judgements_agree_with_the_recorded_ones() {
         for model in MODELS {
             let generation =
                 Generation::recorded(row[model]["solution"].as_str().unwrap().to_owned());
-            let items = [Item { case: &case, generation: &generation }];
+            let items = [Item::new(&case, &generation)];
             let mut scoring = pin!(numeric.scorer.score(&items));
             let Poll::Ready(scores) =
                 scoring.as_mut().poll(&mut Context::from_waker(Waker::noop()))

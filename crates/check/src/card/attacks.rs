@@ -36,7 +36,7 @@ pub struct AttackLine {
     /// The kind; none for lines of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<AttackKind>,
-    /// How many the judge gave a score; after poor answers, of those that it failed as they were.
+    /// How many the judge gave a score.
     pub scored: usize,
     /// How many it gave none.
     pub unscored: usize,

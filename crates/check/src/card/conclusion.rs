@@ -35,8 +35,23 @@ pub(super) fn of(card: &Card) -> Conclusion {
             watched.join(", ")
         ));
     }
+    conclusion.meaning.extend(weights(card));
     next_steps(card, &mut conclusion.firmer);
     conclusion
+}
+
+/// What learned weights of a panel come to, and how to use them.
+fn weights(card: &Card) -> Vec<String> {
+    let weights = card.panel.as_ref().and_then(|panel| panel.weights.value());
+    let Some(report) = weights else { return Vec::new() };
+    let mut sentences = report.conclusion.meaning.clone();
+    let learned: Vec<String> =
+        report.members.iter().map(|member| format!("{:.3}", member.weight)).collect();
+    sentences.push(format!(
+        "To use the learned weights, write `combine: weighted` and `weights: [{}]` in the panel.",
+        learned.join(", ")
+    ));
+    sentences
 }
 
 fn with_state(card: &Card, state: State) -> Vec<&'static str> {
@@ -46,7 +61,10 @@ fn with_state(card: &Card, state: State) -> Vec<&'static str> {
 
 /// Whether the judge can be trusted, and for what.
 fn trust(card: &Card) -> String {
-    let judge = if card.options.judge.is_empty() { "The judge" } else { &card.options.judge };
+    let judge = match card.options.judge.as_str() {
+        "" => "The judge".to_owned(),
+        name => format!("The judge `{name}`"),
+    };
     let on = match card.options.criterion.as_str() {
         "" => String::new(),
         criterion => format!(" on {criterion}"),
@@ -56,7 +74,7 @@ fn trust(card: &Card) -> String {
     let poor = with_state(card, State::Poor);
     match agreement.map_or(State::NotMeasured, |finding| finding.state) {
         State::NotMeasured => format!(
-            "Whether {judge} can be trusted{on} is not known: {}",
+            "{judge}{on}: whether it can be trusted is not known. {}",
             agreement.map_or("", |finding| &finding.sentence)
         ),
         State::Good if poor.is_empty() => {

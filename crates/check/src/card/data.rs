@@ -59,7 +59,7 @@ impl<'a> Data<'a> {
         }
         let is_base = |case: &ProbeCase| matches!(case.probe, Probe::Base | Probe::Pair);
         let bases = probes.iter().enumerate().filter(|(_, case)| is_base(case));
-        let is_pair = |case: &ProbeCase| case.other.is_some();
+        let is_pair = |case: &ProbeCase| case.other.is_some() && case.probe != Probe::Compared;
         let judged = if probes.iter().any(is_pair) { Judged::Pairs } else { Judged::Single };
         let is_odd = |one: &&Observed| one.value.is_some_and(|value| usable(value).is_none());
         let ratings = examples.iter().flat_map(|example| &example.ratings);

@@ -71,7 +71,7 @@ pub struct Finding {
 }
 
 pub(super) fn of(card: &Card) -> Vec<Finding> {
-    vec![
+    let mut findings = vec![
         agreement(card),
         retest(card),
         position(card),
@@ -80,9 +80,10 @@ pub(super) fn of(card: &Card) -> Vec<Finding> {
         formatting(card),
         attacks(card),
         replies(card),
-        corrected(card),
-        panel(card),
-    ]
+    ];
+    findings.extend(card.corrected.as_ref().map(|_| corrected(card)));
+    findings.extend(card.panel.as_ref().map(|_| panel(card)));
+    findings
 }
 
 /// How a number is written.

@@ -1,6 +1,6 @@
 //! The card as grids.
 
-use fullbench_analysis::{Grid, Measured, number};
+use fullbench_analysis::{Grid, Measured, Report, number};
 use fullbench_stats::Interval;
 use fullbench_stats::validity::{Coefficient, LabelsNeeded};
 
@@ -22,6 +22,8 @@ pub(super) fn of(card: &Card) -> Vec<Grid> {
     grids.push(replies(card));
     grids.extend(corrected(card));
     grids.extend(panel(card));
+    let weights = card.panel.as_ref().and_then(|panel| panel.weights.value());
+    grids.extend(weights.map(Report::grids).into_iter().flatten());
     grids
 }
 
@@ -44,11 +46,13 @@ fn findings(card: &Card) -> Grid {
             finding.section.name().to_owned(),
             state(finding.state).to_owned(),
             finding.shown.clone(),
-            if finding.shown.is_empty() { "" } else { finding.measure }.to_owned(),
-            finding.sentence.clone(),
+            match finding.estimate.reason() {
+                Some(reason) => reason.to_owned(),
+                None => finding.measure.to_owned(),
+            },
         ]
     });
-    let header = vec!["section", "state", "number", "of", "in words"];
+    let header = vec!["section", "state", "number", "of"];
     titled(&format!("judge {}", card.options.judge), header, rows.collect())
 }
 
@@ -252,7 +256,7 @@ fn panel(card: &Card) -> Option<Grid> {
     let members = &card.panel.as_ref()?.members;
     let rows = members.iter().map(|member| {
         vec![
-            (member.member + 1).to_string(),
+            member.name.clone(),
             member.scored.to_string(),
             Written::Number.estimate(&member.spearman),
             Written::Number.estimate(&member.bias),

@@ -16,16 +16,19 @@ pub struct PositionSection {
 }
 
 pub(super) fn of(data: &Data<'_>) -> PositionSection {
-    if data.judged == Judged::Single {
-        let reason = "the judge scores one answer at a time";
+    let asked = |probe: &Probe| match data.judged {
+        Judged::Single => *probe == Probe::Compared,
+        Judged::Pairs => matches!(probe, Probe::Base | Probe::Pair),
+    };
+    if !data.probes.iter().any(|case| asked(&case.probe)) {
+        let reason = "the judge scores one answer at a time, and was not asked to compare two";
         let (flipped, to_the_first) = (Measured::undefined(reason), Measured::undefined(reason));
         return PositionSection { flipped, to_the_first };
     }
     let confidence = data.options.confidence;
     let (mut pairs, mut flipped, mut told, mut first) = (0, 0, 0, 0);
     for (case, observed) in data.probes.iter().zip(&data.observed) {
-        let is_base = matches!(case.probe, Probe::Base | Probe::Pair);
-        let Some(observed) = observed.filter(|_| is_base) else { continue };
+        let Some(observed) = observed.filter(|_| asked(&case.probe)) else { continue };
         let Some(is_flipped) = observed.is_flipped else { continue };
         pairs += 1;
         if is_flipped {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fullbench_analysis::Measured;
 use fullbench_stats::quantile;
 use fullbench_types::{NanoDollars, UnscoredReason};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::data::Data;
 use crate::Estimate;
@@ -26,8 +26,10 @@ pub struct ReplySection {
     /// Share of replies that could not be used and were asked for again.
     pub unusable_replies: Measured<Estimate>,
     /// What all of it cost, where prices are known.
+    #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Measured<NanoDollars>,
     /// What a judgement cost on average, of those whose price is known.
+    #[serde(rename = "cost_of_each_usd", serialize_with = "dollars")]
     pub cost_of_each: Measured<NanoDollars>,
     /// Median of the seconds of a judgement, of those not served from the cache.
     pub seconds_median: Measured<f64>,
@@ -46,6 +48,14 @@ pub struct UnscoredLine {
     pub reason: Option<UnscoredReason>,
     /// How many.
     pub count: usize,
+}
+
+/// Money in documents is in dollars.
+fn dollars<S: Serializer>(cost: &Measured<NanoDollars>, serializer: S) -> Result<S::Ok, S::Error> {
+    match cost {
+        Measured::Value(cost) => serializer.serialize_f64(cost.dollars()),
+        Measured::Undefined { .. } => cost.serialize(serializer),
+    }
 }
 
 pub(super) fn of(data: &Data<'_>) -> ReplySection {

@@ -46,6 +46,8 @@ pub enum Probe {
     },
     /// Which of the answers of two examples to the same input it prefers.
     Pair,
+    /// For judges of single answers: which of two it would prefer, asked to compare them.
+    Compared,
 }
 
 /// One answer, or pair of answers, to put before the judge.
@@ -71,7 +73,6 @@ pub struct ProbeCase {
 
 /// Which probes to plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct ProbeOptions {
     /// Where chance starts.
     pub seed: u64,
@@ -83,6 +84,8 @@ pub struct ProbeOptions {
     pub formats: bool,
     /// Whether they are padded.
     pub padding: bool,
+    /// Whether a judge of single answers is also asked to compare two; a judge of pairs always is.
+    pub comparisons: bool,
     /// Whether attacks are made.
     pub attacks: bool,
     /// How many poor answers are followed by an attack.
@@ -99,6 +102,7 @@ impl Default for ProbeOptions {
             retests: 2,
             formats: true,
             padding: true,
+            comparisons: true,
             attacks: true,
             injections: 24,
             mark: None,

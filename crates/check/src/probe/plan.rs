@@ -52,6 +52,18 @@ pub fn probes(examples: &[Example], judged: Judged, options: &ProbeOptions) -> V
             }
         }
     }
+    if judged == Judged::Single && options.comparisons {
+        for (example, with) in pairs_of((0..examples.len()).collect(), examples, options) {
+            let pair = Base {
+                example,
+                with: Some(with),
+                output: &examples[example].output,
+                other: Some(&examples[with].output),
+            };
+            let name = format!("compared·{}", examples[with].id);
+            plan.add(&pair, Probe::Compared, &name, pair.output.to_owned(), 0);
+        }
+    }
     if options.attacks {
         plan.attacks(&sample);
         plan.injections(&poor(examples, &bases, judged, options), options.injections);
@@ -81,9 +93,26 @@ fn bases<'a>(examples: &'a [Example], judged: Judged, options: &ProbeOptions) ->
     let compared = each.clone().filter(|(_, example)| example.other.is_some());
     let mut bases: Vec<Base> =
         compared.map(|given| Base { other: given.1.other.as_deref(), ..base(given) }).collect();
+    let alone = each.filter(|(_, example)| example.other.is_none()).map(|(index, _)| index);
+    let pairs = pairs_of(alone.collect(), examples, options);
+    bases.extend(pairs.into_iter().map(|(example, with)| Base {
+        example,
+        with: Some(with),
+        output: &examples[example].output,
+        other: Some(&examples[with].output),
+    }));
+    bases
+}
+
+/// A sample of pairs of answers to the same input.
+fn pairs_of(
+    among: Vec<usize>,
+    examples: &[Example],
+    options: &ProbeOptions,
+) -> Vec<(usize, usize)> {
     let mut by_input: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, example) in each.filter(|(_, example)| example.other.is_none()) {
-        by_input.entry(&example.input).or_default().push(index);
+    for index in among {
+        by_input.entry(&examples[index].input).or_default().push(index);
     }
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (stream, answers) in (PAIR_STREAM + 1..).zip(by_input.values_mut()) {
@@ -93,13 +122,7 @@ fn bases<'a>(examples: &'a [Example], judged: Judged, options: &ProbeOptions) ->
     shuffle(&mut pairs, options.seed, PAIR_STREAM);
     pairs.truncate(options.sample);
     pairs.sort_unstable();
-    bases.extend(pairs.into_iter().map(|(example, with)| Base {
-        example,
-        with: Some(with),
-        output: &examples[example].output,
-        other: Some(&examples[with].output),
-    }));
-    bases
+    pairs
 }
 
 /// The answers that people find poor, the poorest first.

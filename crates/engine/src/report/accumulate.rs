@@ -343,8 +343,17 @@ impl ScorerAccumulator {
         }
     }
 
-    /// The interval of the mean and the name of its method.
+    /// The interval of the mean and the name of its method. Values are from 0 to 1, and so is what their mean may be.
     fn interval(&self) -> (Option<Interval>, &'static str) {
+        let (interval, method) = self.computed_interval();
+        let within = |interval: Interval| Interval {
+            low: interval.low.clamp(0.0, 1.0),
+            high: interval.high.clamp(0.0, 1.0),
+        };
+        (interval.map(within), method)
+    }
+
+    fn computed_interval(&self) -> (Option<Interval>, &'static str) {
         let (by_t, by_wilson) = match self.clustered {
             Clustered::No if self.binary => {
                 let interval = wilson_interval(self.passed, self.passed + self.failed, CONFIDENCE);

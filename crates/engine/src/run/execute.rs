@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fullbench_judge::StepsStore;
 use fullbench_llm::{
     Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
     ResponseCache,
@@ -14,10 +15,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::lane::{Lane, LaneEnd};
+use super::opponents::Opponents;
 use super::prepare::PreparedRun;
 use super::progress::{LaneCounters, Progress};
 use super::recorder::Recorder;
 use super::scoring::Scoring;
+use super::steps::KeptSteps;
 use super::stop::FailureStreak;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
@@ -88,6 +91,7 @@ pub async fn execute(
             false => None,
         });
     }
+    let kept_steps: Arc<dyn StepsStore> = Arc::new(KeptSteps(store.clone()));
     let mut called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
     for NamedScorer { scorer, .. } in &scorers {
         let mut models = Vec::new();
@@ -96,6 +100,7 @@ pub async fn execute(
         }
         called.extend(models.iter().cloned());
         scorer.connect(models);
+        scorer.keep_steps(&kept_steps);
     }
     let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
         let before = lane.progress.answered + lane.progress.failed;
@@ -125,11 +130,13 @@ pub async fn execute(
         scorers.is_empty(),
     );
     let recording = tokio::spawn(recorder.run(generated_receiver, scored_receiver, to_score));
-    let scoring = tokio::spawn(Scoring::new(scorers, scored).run(to_score_receiver));
+    let opponents = Opponents::new(store.clone(), record.id, &scorers, &spec.models);
+    let first = opponents.models();
+    let scoring = tokio::spawn(Scoring::new(scorers, opponents, scored).run(to_score_receiver));
 
     let outstanding = Arc::new(Semaphore::new(MAX_OUTSTANDING));
     let plan = Arc::new(plan);
-    let mut running = JoinSet::new();
+    let (mut opposing, mut opposed) = (Vec::new(), Vec::new());
     for ((open, model), handle) in lanes.into_iter().zip(&spec.models).zip(handles) {
         let limits = model.effective_limits(&spec.limits);
         let lane = Lane {
@@ -148,12 +155,16 @@ pub async fn execute(
             streak: Arc::new(FailureStreak::default()),
             stops_early: control.cache_mode != CacheMode::Only,
         };
-        running.spawn(lane.run());
+        let is_opponent = first.contains(&lane.open.progress.model_index);
+        if is_opponent { &mut opposing } else { &mut opposed }.push(lane);
     }
     drop(generated);
     let mut ends = Vec::new();
-    while let Some(joined) = running.join_next().await {
-        ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
+    for lanes in [opposing, opposed] {
+        let mut running: JoinSet<_> = lanes.into_iter().map(Lane::run).collect();
+        while let Some(joined) = running.join_next().await {
+            ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
+        }
     }
     let left_open = scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
     let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;

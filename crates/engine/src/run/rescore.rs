@@ -9,7 +9,7 @@ use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
 
 use super::open::OpenLane;
 use super::prepare::{PreparedRun, compiled, no_key, planned};
-use crate::spec::stored_spec;
+use crate::spec::{check_opponent, stored_spec};
 use crate::{EngineError, InputProblem};
 
 /// Adds scorers to a run and prepares it so that its answers are scored by them, and by nothing else.
@@ -27,6 +27,7 @@ pub async fn prepare_rescore(
     let known: HashSet<[u8; 16]> = old.iter().map(|scorer| scorer.hash.short()).collect();
     let mut entries = Vec::new();
     for (scorer, config) in new.iter().zip(added) {
+        check_opponent(config, &spec.models)?;
         if known.contains(&scorer.hash.short()) {
             continue;
         }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use fullbench_score::{Item, NamedScorer};
+use fullbench_score::{Item, NamedScorer, Opposed};
 use fullbench_store::ScoreRecord;
 use fullbench_types::{Outcome, Score, UnscoredReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::lane::GeneratedUnit;
+use super::opponents::{Opponents, OpposedAnswer};
 use super::recorder::ScoredUnit;
 
 /// Units scored together.
@@ -31,12 +32,17 @@ pub(crate) struct LeftOpen {
 /// Scores batches of answers.
 pub(crate) struct Scoring {
     scorers: Arc<Vec<NamedScorer>>,
+    opponents: Arc<Opponents>,
     scored: mpsc::Sender<ScoredUnit>,
 }
 
 impl Scoring {
-    pub(crate) fn new(scorers: Arc<Vec<NamedScorer>>, scored: mpsc::Sender<ScoredUnit>) -> Self {
-        Self { scorers, scored }
+    pub(crate) fn new(
+        scorers: Arc<Vec<NamedScorer>>,
+        opponents: Opponents,
+        scored: mpsc::Sender<ScoredUnit>,
+    ) -> Self {
+        Self { scorers, opponents: Arc::new(opponents), scored }
     }
 
     /// Runs until no more answers come and all are scored, or left open.
@@ -56,7 +62,8 @@ impl Scoring {
                 {
                     open = open.and(batch);
                 }
-                batches.spawn(score_batch(self.scorers.clone(), batch, self.scored.clone()));
+                let (scorers, opponents) = (self.scorers.clone(), self.opponents.clone());
+                batches.spawn(score_batch(scorers, opponents, batch, self.scored.clone()));
             }
         }
         while let Some(batch) = batches.join_next().await {
@@ -87,6 +94,7 @@ impl LeftOpen {
 
 async fn score_batch(
     scorers: Arc<Vec<NamedScorer>>,
+    opponents: Arc<Opponents>,
     units: Vec<GeneratedUnit>,
     scored: mpsc::Sender<ScoredUnit>,
 ) -> LeftOpen {
@@ -94,7 +102,8 @@ async fn score_batch(
     let units = Arc::new(units);
     let mut by_scorer = Vec::with_capacity(scorers.len());
     for index in 0..scorers.len() {
-        by_scorer.push(scores_of(scorers.clone(), index, units.clone()).await);
+        let others = Arc::new(opponents.answers(index, &units).await);
+        by_scorer.push(scores_of(scorers.clone(), index, units.clone(), others).await);
     }
     let Some(units) = Arc::into_inner(units) else { return open };
     for (position, unit) in units.into_iter().enumerate() {
@@ -128,6 +137,7 @@ async fn scores_of(
     scorers: Arc<Vec<NamedScorer>>,
     index: usize,
     units: Arc<Vec<GeneratedUnit>>,
+    others: Arc<Vec<OpposedAnswer>>,
 ) -> Vec<Option<Score>> {
     let hash = scorers.get(index).map(|scorer| scorer.hash.short()).unwrap_or_default();
     let open: Vec<usize> =
@@ -136,7 +146,9 @@ async fn scores_of(
     if open.is_empty() {
         return scores;
     }
-    let together = scores_in_task(scorers.clone(), index, units.clone(), open.clone()).await;
+    let in_task =
+        |open| scores_in_task(scorers.clone(), index, units.clone(), others.clone(), open);
+    let together = in_task(open.clone()).await;
     if let Some(together) = together {
         for (position, score) in open.into_iter().zip(together) {
             scores[position] = Some(score);
@@ -144,7 +156,7 @@ async fn scores_of(
         return scores;
     }
     for position in open {
-        let alone = scores_in_task(scorers.clone(), index, units.clone(), vec![position]).await;
+        let alone = in_task(vec![position]).await;
         scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| {
             let failed = Score::unscored(UnscoredReason::ScorerError);
             Some(failed.because("the scorer failed on this output"))
@@ -158,6 +170,7 @@ async fn scores_in_task(
     scorers: Arc<Vec<NamedScorer>>,
     index: usize,
     units: Arc<Vec<GeneratedUnit>>,
+    others: Arc<Vec<OpposedAnswer>>,
     positions: Vec<usize>,
 ) -> Option<Vec<Score>> {
     let task = tokio::spawn(async move {
@@ -166,7 +179,12 @@ async fn scores_in_task(
             .iter()
             .filter_map(|position| {
                 let unit = &units[*position];
-                Some(Item { case: &unit.case, generation: unit.result.as_ref().ok()? })
+                let other = others.get(*position).map(|other| match other {
+                    OpposedAnswer::Itself => Opposed::Itself,
+                    OpposedAnswer::Missing => Opposed::Missing,
+                    OpposedAnswer::Text(text) => Opposed::Answer(text),
+                });
+                Some(Item { other, ..Item::new(&unit.case, unit.result.as_ref().ok()?) })
             })
             .collect();
         let scores = scorer.scorer.score(&items).await;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::statistics::StatisticsConfig;
+use crate::judge_check::JudgeCheck;
 use crate::prompt::PromptTemplates;
 
 /// An evaluation: a data set, a prompt, models, scorers, and the rules of the run.
@@ -405,4 +406,7 @@ pub struct EvaluationSpec {
     /// The runs that the baselines named in the gates stood for when the run began.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub baselines: BTreeMap<String, RunId>,
+    /// The check of a judge that the run is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge_check: Option<JudgeCheck>,
 }

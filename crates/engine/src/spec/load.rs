@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fullbench_llm::{ConfigError, ModelConfig, Provider};
 use fullbench_score::ScorerConfig;
+use serde_json::{Value, json};
 
 use super::conditions::quoted;
 use super::decode::{decode, path_text, problem_at, steps_of};
@@ -35,6 +36,23 @@ impl LoadedEvaluation {
     #[must_use]
     pub fn problem(&self, field: &str, problem: InputProblem) -> InputProblem {
         locate(&self.document, &self.path, field, problem)
+    }
+
+    /// An evaluation without a file: answers that are there, from `source`, and scorers that are settled.
+    pub(crate) fn of_cases(
+        name: &str,
+        source: &Path,
+        cases: Vec<Value>,
+        scorers: Vec<ScorerConfig>,
+    ) -> Result<Self, EngineError> {
+        let described = json!({ "name": name, "cases": cases, "models": ["recorded"] });
+        let file: EvaluationFile = serde_json::from_value(described)
+            .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+        let models = file.models.iter().map(|entry| entry.0.clone()).collect();
+        let prompt = PromptTemplates { required: false, ..PromptTemplates::default() };
+        let mut spec = spec_of(&file, name.to_owned(), models, scorers, prompt);
+        spec.dataset = source.display().to_string();
+        Ok(Self { path: source.to_owned(), file, spec, document: parse("{}")? })
     }
 
     /// The data set file, if the cases are not inline.
@@ -72,15 +90,29 @@ pub fn load_evaluation(
     check.numbers(&file);
     let models = check.models(&file);
     let scorers = check.scorers(&file.scorers);
+    check.opponents(&models, &scorers);
     let prompt = check.prompt(&file, &models);
     check.gates(&file, &scorers);
     if !check.problems.is_empty() {
         return Err(EngineError::Input(check.problems));
     }
+    let name = file.name.clone().unwrap_or_else(|| default_name(path));
+    let spec = spec_of(&file, name, models, scorers, prompt);
+    Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
+}
+
+/// The spec of a file whose parts are checked.
+fn spec_of(
+    file: &EvaluationFile,
+    name: String,
+    models: Vec<ModelConfig>,
+    scorers: Vec<ScorerConfig>,
+    prompt: PromptTemplates,
+) -> EvaluationSpec {
     let dataset =
         file.dataset.as_ref().map_or("cases of the evaluation file", |dataset| &dataset.0.path);
-    let spec = EvaluationSpec {
-        name: file.name.clone().unwrap_or_else(|| default_name(path)),
+    EvaluationSpec {
+        name,
         description: file.description.clone(),
         dataset: dataset.to_owned(),
         mapping: fullbench_store::FieldMapping::default(),
@@ -96,8 +128,8 @@ pub fn load_evaluation(
         gates: file.gates.clone(),
         group: None,
         baselines: std::collections::BTreeMap::new(),
-    };
-    Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
+        judge_check: None,
+    }
 }
 
 /// The checks of an evaluation file, with the problems found so far.

@@ -22,7 +22,8 @@ pub use file::{
 pub(crate) use load::unreadable as unreadable_file;
 pub use load::{LoadedEvaluation, load_evaluation};
 pub use schema::evaluation_schema;
-pub use scorers::load_scorers;
+pub(crate) use scorers::check_opponent;
+pub use scorers::{load_scorers, stored_judge};
 pub(crate) use statistics::DEFAULT_GROUP;
 pub use statistics::{GroupField, StatisticsConfig};
 pub use stored::stored_spec;

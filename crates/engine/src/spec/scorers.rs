@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fullbench_llm::Provider;
+use fullbench_llm::{ModelConfig, Provider};
 use fullbench_score::{ScorerConfig, descriptions};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::Definitions;
 use super::decode::decode;
+use super::did_you_mean;
 use super::file::ModelEntry;
 use super::load::{Check, locate, named, read_text, resolve};
 use super::yaml::parse;
@@ -36,6 +37,31 @@ pub fn load_scorers(
         check.refuse("scorers", problem.hint("add one, for example `- exact_match`"));
     }
     if check.problems.is_empty() { Ok(scorers) } else { Err(EngineError::Input(check.problems)) }
+}
+
+/// A stored judge as a scorer, with everything it names read in.
+pub fn stored_judge(name: &str, definitions: &Definitions) -> Result<ScorerConfig, EngineError> {
+    let mut entry = ScorerConfig::new("judge");
+    entry.parameters.insert("judge".to_owned(), Value::String(name.to_owned()));
+    let document = parse("{}")?;
+    let mut check =
+        Check { path: Path::new(""), document: &document, definitions, problems: Vec::new() };
+    let mut scorers = check.scorers(&[entry]);
+    match scorers.pop().filter(|_| check.problems.is_empty()) {
+        Some(judge) => Ok(judge),
+        // There is no file to be corrected.
+        None => Err(EngineError::Input(
+            check
+                .problems
+                .into_iter()
+                .map(|problem| InputProblem {
+                    message: problem.message,
+                    hint: problem.hint,
+                    ..InputProblem::default()
+                })
+                .collect(),
+        )),
+    }
 }
 
 impl Check<'_> {
@@ -65,6 +91,15 @@ impl Check<'_> {
             scorers.push(scorer);
         }
         scorers
+    }
+
+    /// Refuses comparisons with a model that does not answer.
+    pub(super) fn opponents(&mut self, models: &[ModelConfig], scorers: &[ScorerConfig]) {
+        for (index, scorer) in scorers.iter().enumerate() {
+            if let Err(problem) = check_opponent(scorer, models) {
+                self.refuse(&format!("scorers[{index}].opponent"), problem);
+            }
+        }
     }
 
     /// Reads in what a scorer names, and what the scorers inside it name; says whether all of it is right.
@@ -216,6 +251,21 @@ impl Check<'_> {
         }
         right
     }
+}
+
+/// Refuses a comparison with a model that is not among those that answer.
+pub(crate) fn check_opponent(
+    scorer: &ScorerConfig,
+    models: &[ModelConfig],
+) -> Result<(), InputProblem> {
+    let Ok(built) = fullbench_score::build(scorer) else { return Ok(()) };
+    let Some(opponent) = built.scorer.opponent() else { return Ok(()) };
+    let names: Vec<String> = models.iter().map(ModelConfig::display_name).collect();
+    if names.iter().any(|name| name == opponent) {
+        return Ok(());
+    }
+    let problem = InputProblem::new(format!("there is no model `{opponent}` to compare with"));
+    Err(problem.hint(did_you_mean(opponent, names.iter().map(String::as_str))))
 }
 
 /// The values at a dotted path, through every element of the lists on its way, each with its place.

@@ -34,7 +34,7 @@ pub(crate) fn scored(scorer: &NamedScorer, generation: &Generation, references: 
         references,
         fields: Map::new(),
     };
-    let items = [Item { case: &case, generation }];
+    let items = [Item::new(&case, generation)];
     let mut scoring = pin!(scorer.scorer.score(&items));
     match scoring.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(mut scores) => scores.remove(0),

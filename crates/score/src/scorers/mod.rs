@@ -25,6 +25,7 @@ mod text;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{ContentHash, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -33,7 +34,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::registry::{Built, ScorerConfigError, canonical};
-use crate::scorer::{Item, Scorer};
+use crate::scorer::{AskedCall, Item, Scorer};
 
 pub(crate) use human_review::HumanReview;
 pub(crate) use scorecard::ScorecardParameters;
@@ -93,6 +94,19 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
 
     /// Gives it the models it asks, in the same order.
     fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
+
+    /// Gives it a place for what judges work out once and keep.
+    fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}
+
+    /// The model of the run whose answers the outputs are compared with.
+    fn opponent(&self) -> Option<&str> {
+        None
+    }
+
+    /// What would be asked about an output.
+    fn calls(&self, _item: &Item<'_>) -> Vec<AskedCall> {
+        Vec::new()
+    }
 
     /// One score for each item, in the same order.
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score>;
@@ -161,6 +175,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<json_schema::JsonSchemaMatch>(),
     kind::<json_valid::JsonValid>(),
     kind::<judge::StoredJudge>(),
+    kind::<composite::JudgeCheck>(),
     kind::<bounds::Latency>(),
     kind::<bounds::Length>(),
     kind::<multiple_choice::MultipleChoice>(),
@@ -272,6 +287,18 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.scorer.connect(models);
+    }
+
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        self.scorer.keep_steps(store);
+    }
+
+    fn opponent(&self) -> Option<&str> {
+        self.scorer.opponent()
+    }
+
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.scorer.calls(item)
     }
 
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{
     ContentHash, JudgeReply, Judgement, NanoDollars, Outcome, Score, UnscoredReason,
@@ -10,7 +11,7 @@ use futures::future::join_all;
 
 use super::NestedScorer;
 use crate::registry::{NamedScorer, ScorerConfigError, build};
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item};
 
 /// Scorers that are asked together.
 pub(crate) struct Children(Vec<NamedScorer>);
@@ -22,7 +23,13 @@ impl Children {
     ) -> Result<Self, ScorerConfigError> {
         let mut scorers = Vec::new();
         for (place, NestedScorer(config)) in entries {
-            scorers.push(build(config).map_err(|error| within(&place, error))?);
+            let child = build(config).map_err(|error| within(&place, error))?;
+            if child.scorer.opponent().is_some() {
+                let error = ScorerConfigError::at("opponent", "only a scorer by itself has one")
+                    .hint("list the comparison among `scorers`, not inside another scorer");
+                return Err(within(&place, error));
+            }
+            scorers.push(child);
         }
         Ok(Self(scorers))
     }
@@ -46,6 +53,17 @@ impl Children {
             let own = child.scorer.models().len();
             child.scorer.connect(models.by_ref().take(own).collect());
         }
+    }
+
+    pub(crate) fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        for child in &self.0 {
+            child.scorer.keep_steps(store);
+        }
+    }
+
+    /// What all of them would ask about an output.
+    pub(crate) fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.0.iter().flat_map(|child| child.scorer.calls(item)).collect()
     }
 
     /// For each item the score of every scorer.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Outcome, Score};
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use super::{Children, NestedScorer, passing_reason, with_parts};
 use crate::registry::ScorerConfigError;
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item};
 use crate::scorers::{BatchScorer, Parameters};
 
 /// How the values of the members become one.
@@ -119,6 +120,14 @@ impl BatchScorer for Ensemble {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.children.connect(models);
+    }
+
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        self.children.keep_steps(store);
+    }
+
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.children.calls(item)
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -2,8 +2,10 @@
 
 mod children;
 mod ensemble;
+mod judge_check;
 mod nested;
 
 pub(crate) use children::{Children, passing_reason, with_parts};
 pub(crate) use ensemble::EnsembleParameters;
+pub(crate) use judge_check::JudgeCheck;
 pub(crate) use nested::NestedScorer;

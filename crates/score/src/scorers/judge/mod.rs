@@ -1,5 +1,6 @@
 //! Scorers that ask a model to judge: `g_eval`, `rubric`, `binary`, `reference`, `claims`, `pairwise`, `panel`, `judge`.
 
+mod calls;
 mod connection;
 mod pairwise;
 mod panel;

@@ -1,11 +1,12 @@
 //! `pairwise`: a judge compares the output with another answer, in both orders.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::{Method, Pair, PairJudge, Preference};
+use fullbench_judge::{Method, Pair, PairJudge, Preference, Subject};
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{JudgeReference, Score, text_of};
+use fullbench_types::{JudgeReference, Outcome, Score, UnscoredReason, text_of};
 use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use super::single::JudgeParameters;
 use super::subject::Shown;
 use super::{problem, settled};
 use crate::registry::ScorerConfigError;
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item, Opposed};
 use crate::scorers::expectation::missing_reference;
 use crate::scorers::{BatchScorer, Parameters};
 
@@ -24,9 +25,12 @@ use crate::scorers::{BatchScorer, Parameters};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pairwise {
-    /// The field of a case with the answer to compare with; the first reference unless given.
+    /// The field of a case with the answer to compare with; the first reference unless this or `opponent` is given.
     #[serde(default)]
     against: Option<String>,
+    /// The model of the run whose answer to the same case is compared with; it answers before the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    opponent: Option<String>,
     /// How it is judged: the parameters of a judge, such as `criterion` and `model`.
     judge: JudgeParameters,
 }
@@ -36,6 +40,7 @@ pub(crate) struct PairScorer {
     judge: PairJudge,
     connection: Connection,
     against: Option<String>,
+    opponent: Option<String>,
     context_field: String,
     stored: Option<JudgeReference>,
 }
@@ -58,6 +63,10 @@ impl Parameters for Pairwise {
             }),
             ..error
         };
+        if self.against.is_some() && self.opponent.is_some() {
+            let message = "there are both `against` and `opponent`";
+            return Err(ScorerConfigError::at("opponent", message).hint("keep one of them"));
+        }
         let config = self.judge.config(Method::Pairwise).map_err(within)?;
         Ok(PairScorer {
             judge: PairJudge::new(config).map_err(|error| within(problem(&error)))?,
@@ -65,6 +74,7 @@ impl Parameters for Pairwise {
             context_field: self.judge.context_field().to_owned(),
             stored: self.judge.stored().cloned(),
             against: self.against,
+            opponent: self.opponent,
         })
     }
 }
@@ -79,36 +89,79 @@ impl BatchScorer for PairScorer {
         self.connection.connect(models);
     }
 
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        let Some(model) = self.judge.models().into_iter().next() else { return Vec::new() };
+        let other = self.other(item).unwrap_or_default();
+        let shown = Shown::new(item, &self.context_field);
+        let prompts = shown.shown(item, |subject| self.judge.prompts(&self.pair(subject, &other)));
+        let prompts = prompts.into_iter().flatten();
+        prompts
+            .map(|messages| AskedCall { model: model.clone(), messages, times: (1, 1) })
+            .collect()
+    }
+
+    fn opponent(&self) -> Option<&str> {
+        self.opponent.as_deref()
+    }
+
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
         join_all(items.iter().map(|item| self.score_one(item))).await
     }
 }
 
 impl PairScorer {
-    async fn score_one(&self, item: &Item<'_>) -> Score {
+    /// The answer to compare with, or the score in its place.
+    fn other<'unit>(&self, item: &Item<'unit>) -> Result<Cow<'unit, str>, Score> {
+        if let Some(name) = &self.opponent {
+            return match item.other {
+                Some(Opposed::Answer(text)) => Ok(Cow::Borrowed(text)),
+                Some(Opposed::Itself) => Err(Score {
+                    outcome: Outcome::NotSampled,
+                    ..Score::unscored(UnscoredReason::ScorerError)
+                }
+                .because("a model is not compared with itself")),
+                // Asked for again when the run goes on: by then the opponent may have answered.
+                Some(Opposed::Missing) | None => {
+                    Err(Score::unscored(UnscoredReason::ProviderError)
+                        .because(format!("`{name}` has no answer to compare with")))
+                }
+            };
+        }
         let other = match &self.against {
             Some(field) => item.case.field(field),
             None => item.case.references.first(),
         };
-        let Some(other) = other.filter(|value| !value.is_null()) else {
+        other.filter(|value| !value.is_null()).map(text_of).ok_or_else(|| {
             let place = self.against.as_deref().unwrap_or("reference");
-            return missing_reference()
-                .because(format!("the case has no `{place}` to compare with"));
+            missing_reference().because(format!("the case has no `{place}` to compare with"))
+        })
+    }
+
+    fn pair<'text>(&self, subject: &Subject<'text>, other: &'text str) -> Pair<'text> {
+        Pair {
+            key: subject.key,
+            input: subject.input,
+            first: subject.output,
+            second: other,
+            // Shown to judges that need one, unless it is what the output is compared with.
+            references: match self.against.as_ref().or(self.opponent.as_ref()) {
+                Some(_) => subject.references,
+                None => &[],
+            },
+            context: subject.context,
+            repetition: subject.repetition,
+        }
+    }
+
+    async fn score_one(&self, item: &Item<'_>) -> Score {
+        let other = match self.other(item) {
+            Ok(other) => other,
+            Err(score) => return score,
         };
-        let other = text_of(other);
         let shown = Shown::new(item, &self.context_field);
         let compared = shown
             .with(item, async |subject| {
-                let pair = Pair {
-                    key: subject.key,
-                    input: subject.input,
-                    first: subject.output,
-                    second: &other,
-                    references: &[],
-                    context: subject.context,
-                    repetition: subject.repetition,
-                };
-                self.judge.compare(&self.connection, &pair).await
+                self.judge.compare(&self.connection, &self.pair(subject, &other)).await
             })
             .await;
         settled(score(compared), self.stored.as_ref())
@@ -123,9 +176,7 @@ fn score(compared: Preference) -> Score {
             let raw = f64::from(preference);
             Score::graded(raw, f64::midpoint(raw, 1.0), None)
         }
-        (None, reason) => {
-            Score::unscored(reason.unwrap_or(fullbench_types::UnscoredReason::ScorerError))
-        }
+        (None, reason) => Score::unscored(reason.unwrap_or(UnscoredReason::ScorerError)),
     };
     let evidence: Value = json!({ "orders": orders, "flipped": is_flipped });
     Score {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::{Combine, Method, Panel, PanelConfig};
+use fullbench_judge::{Combine, Method, Panel, PanelConfig, StepsStore};
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::Score;
 use futures::future::join_all;
@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::single::JudgeParameters;
 use super::subject::Shown;
-use super::{problem, settled};
+use super::{calls, problem, settled};
 use crate::registry::ScorerConfigError;
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item};
 use crate::scorers::{BatchScorer, Parameters};
 
 /// A member of a panel.
@@ -114,6 +114,18 @@ impl BatchScorer for PanelScorer {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.connection.connect(models);
+    }
+
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        let shown = Shown::new(item, &self.context_field);
+        let members = self.panel.members().iter();
+        shown.shown(item, |subject| members.flat_map(|one| calls::of(one, subject)).collect())
+    }
+
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        for member in self.panel.members() {
+            member.keep_steps(Arc::clone(store));
+        }
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

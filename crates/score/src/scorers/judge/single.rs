@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fullbench_judge::{
-    CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, Structured,
+    CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, StepsStore,
+    Structured,
 };
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{JudgeReference, Score};
@@ -16,9 +17,9 @@ use serde_json::Value;
 
 use super::connection::Connection;
 use super::subject::Shown;
-use super::{problem, settled};
+use super::{calls, problem, settled};
 use crate::registry::ScorerConfigError;
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item};
 use crate::scorers::{BatchScorer, Parameters};
 
 /// Parameters of a judge.
@@ -172,6 +173,15 @@ impl BatchScorer for SingleJudge {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.connection.connect(models);
+    }
+
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        let shown = Shown::new(item, &self.context_field);
+        shown.shown(item, |subject| calls::of(&self.judge, subject))
+    }
+
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        self.judge.keep_steps(Arc::clone(store));
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

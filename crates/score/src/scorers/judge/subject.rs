@@ -23,6 +23,29 @@ impl Shown {
         }
     }
 
+    /// Shows the item to a function that needs no time.
+    pub(super) fn shown<T>(&self, item: &Item<'_>, look: impl FnOnce(&Subject<'_>) -> T) -> T {
+        let references: Vec<&str> = self.references.iter().map(String::as_str).collect();
+        let context: Vec<&str> = self.context.iter().map(String::as_str).collect();
+        look(&self.subject(item, &references, &context))
+    }
+
+    fn subject<'text>(
+        &'text self,
+        item: &Item<'text>,
+        references: &'text [&'text str],
+        context: &'text [&'text str],
+    ) -> Subject<'text> {
+        Subject {
+            key: &item.case.key,
+            input: &self.input,
+            output: &item.generation.text,
+            references,
+            context,
+            repetition: item.round,
+        }
+    }
+
     /// Asks a judge about the item. Borrowed lists of the texts live as long as the answer takes.
     pub(super) async fn with<T>(
         &self,
@@ -31,15 +54,7 @@ impl Shown {
     ) -> T {
         let references: Vec<&str> = self.references.iter().map(String::as_str).collect();
         let context: Vec<&str> = self.context.iter().map(String::as_str).collect();
-        let subject = Subject {
-            key: &item.case.key,
-            input: &self.input,
-            output: &item.generation.text,
-            references: &references,
-            context: &context,
-            repetition: 0,
-        };
-        ask(&subject).await
+        ask(&self.subject(item, &references, &context)).await
     }
 }
 

@@ -15,7 +15,7 @@ fn judged(entry: Value, fields: Value) -> Score {
         fields,
     };
     let generation = Generation::recorded("It is 4.".to_owned());
-    let items = [Item { case: &case, generation: &generation }];
+    let items = [Item::new(&case, &generation)];
     let scorer = scorer(entry);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(scorer.scorer.score(&items)).remove(0)

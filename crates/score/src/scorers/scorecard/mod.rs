@@ -9,9 +9,11 @@ mod set;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Score, TestCase, UnscoredReason, text_of};
 use schemars::JsonSchema;
@@ -24,7 +26,7 @@ pub use feedback::Feedback;
 use super::composite::{Children, NestedScorer, passing_reason, with_parts};
 use super::{BatchScorer, Parameters};
 use crate::registry::ScorerConfigError;
-use crate::scorer::Item;
+use crate::scorer::{AskedCall, Item};
 use criterion::CardCriterion;
 use defaults::TaskType;
 use set::Set;
@@ -109,7 +111,7 @@ impl BatchScorer for ScorecardScorer {
     fn ready(&self) -> Result<(), ScorerConfigError> {
         let Some(set) = self.set_of(self.parameters.task) else { return Ok(()) };
         let mut asked = self.children.iter().enumerate();
-        asked.try_for_each(|(index, child)| match set.asks(index) {
+        asked.try_for_each(|(index, child)| match set.asks(index, None) {
             true => child.scorer.ready(),
             false => Ok(()),
         })
@@ -123,30 +125,35 @@ impl BatchScorer for ScorecardScorer {
         self.children.connect(models);
     }
 
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        self.children.keep_steps(store);
+    }
+
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.children.calls(item)
+    }
+
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
+        // Cases that need the same criteria together, so that no scorer is asked for what a case does not need.
+        let mut alike: BTreeMap<(usize, Option<Vec<String>>), Vec<usize>> = BTreeMap::new();
         let mut scores = Vec::with_capacity(items.len());
-        // Cases of one set together, so that no scorer is asked for what a case does not need.
-        let sets: Vec<Option<usize>> = items.iter().map(|item| self.place_of(item.case)).collect();
-        scores.resize_with(items.len(), || Score::unscored(UnscoredReason::ScorerError));
-        for (place, set) in self.sets.iter().enumerate() {
-            let mine: Vec<usize> =
-                (0..items.len()).filter(|index| sets[*index] == Some(place)).collect();
-            if mine.is_empty() {
-                continue;
-            }
-            let asked: Vec<Item<'_>> = mine.iter().map(|index| items[*index]).collect();
-            let by_item = self.children.scores_of(&asked, |child| set.asks(child)).await;
-            for (index, of_children) in mine.into_iter().zip(by_item) {
-                scores[index] = self.score_of(&items[index], set, of_children);
-            }
+        for (index, item) in items.iter().enumerate() {
+            scores.push(match self.needed(item.case) {
+                Ok(needed) => {
+                    alike.entry(needed).or_default().push(index);
+                    Score::unscored(UnscoredReason::ScorerError)
+                }
+                Err(message) => Score::unscored(UnscoredReason::ScorerError).because(message),
+            });
         }
-        for (index, item) in items.iter().enumerate().filter(|(index, _)| sets[*index].is_none()) {
-            let field = &self.parameters.task_field;
-            let said = item.case.field(field).map(|value| text_of(value).into_owned());
-            let said = said.unwrap_or_default();
-            scores[index] = Score::unscored(UnscoredReason::ScorerError).because(format!(
-                "the case's `{field}` is `{said}`: use coding, reasoning or general"
-            ));
+        for ((place, names), mine) in alike {
+            let Some(set) = self.sets.get(place) else { continue };
+            let asked: Vec<Item<'_>> = mine.iter().map(|index| items[*index]).collect();
+            let names = names.as_deref();
+            let by_item = self.children.scores_of(&asked, |child| set.asks(child, names)).await;
+            for (index, of_children) in mine.into_iter().zip(by_item) {
+                scores[index] = self.score_of(&items[index], set, names, of_children);
+            }
         }
         scores
     }
@@ -167,15 +174,29 @@ impl ScorecardScorer {
         self.sets.iter().position(|set| set.task.is_none_or(|own| own == task))
     }
 
-    fn score_of(&self, item: &Item<'_>, set: &Set, scores: Vec<Option<Score>>) -> Score {
+    /// The set of a case's criteria, and which of them it names.
+    fn needed(&self, case: &TestCase) -> Result<(usize, Option<Vec<String>>), String> {
+        let place = self.place_of(case).ok_or_else(|| {
+            let field = &self.parameters.task_field;
+            let said = case.field(field).map(|value| text_of(value).into_owned());
+            let said = said.unwrap_or_default();
+            format!("the case's `{field}` is `{said}`: use coding, reasoning or general")
+        })?;
+        Ok((place, named_criteria(case, &self.parameters.criteria_field)?))
+    }
+
+    fn score_of(
+        &self,
+        item: &Item<'_>,
+        set: &Set,
+        names: Option<&[String]>,
+        scores: Vec<Option<Score>>,
+    ) -> Score {
         let asked: Vec<&Score> = scores.iter().flatten().collect();
         let whole = if let Some(again) = passing_reason(&asked) {
             again
         } else {
-            let names = named_criteria(item.case, &self.parameters.criteria_field);
-            let criteria = names
-                .and_then(|names| set.criteria(item, &scores, &self.children, names.as_deref()));
-            match criteria {
+            match set.criteria(item, &scores, &self.children, names) {
                 Ok(criteria) => Scorecard::new(criteria).into_score(self.parameters.threshold),
                 Err(message) => Score::unscored(UnscoredReason::ScorerError).because(message),
             }

@@ -60,9 +60,10 @@ impl Set {
         Self { task: Some(task), entries: criteria.into_iter().map(entry).collect() }
     }
 
-    /// Whether a scorer is asked.
-    pub(super) fn asks(&self, child: usize) -> bool {
-        self.entries.iter().any(|entry| {
+    /// Whether a scorer is asked, for all criteria or for those that are named.
+    pub(super) fn asks(&self, child: usize, names: Option<&[String]>) -> bool {
+        let wanted = |entry: &&Entry| names.is_none_or(|names| names.contains(&entry.name));
+        self.entries.iter().filter(wanted).any(|entry| {
             matches!(entry.source, Source::Scorer(own) if own == child)
                 || entry.rules.iter().any(|(own, _)| *own == child)
         })

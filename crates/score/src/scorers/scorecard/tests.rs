@@ -19,7 +19,7 @@ fn with_fields(entry: Value, text: &str, fields: Value) -> Score {
         fields,
     };
     let generation = Generation::recorded(text.to_owned());
-    let items = [Item { case: &case, generation: &generation }];
+    let items = [Item::new(&case, &generation)];
     let scorer = scorer(entry);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(scorer.scorer.score(&items)).remove(0)

@@ -24,7 +24,7 @@ async fn scores(scorer: &NamedScorer, texts: &[(&str, &[Value])]) -> Vec<Score> 
         .collect();
     let answers: Vec<Generation> =
         texts.iter().map(|(text, _)| Generation::recorded((*text).to_owned())).collect();
-    let items = cases.iter().zip(&answers).map(|(case, generation)| Item { case, generation });
+    let items = cases.iter().zip(&answers).map(|(case, generation)| Item::new(case, generation));
     scorer.scorer.score(&items.collect::<Vec<_>>()).await
 }
 

@@ -1,7 +1,9 @@
 //! What a run would take, before anything is spent.
 
+mod judges;
+
 use fullbench_embed::is_of_provider;
-use fullbench_llm::{Price, Provider, cost, price_of};
+use fullbench_llm::{Limits, ModelConfig, Price, Provider, cost, price_of};
 use fullbench_score::ScorerConfig;
 use fullbench_store::ScopedStore;
 use fullbench_types::{NanoDollars, Usage};
@@ -11,6 +13,8 @@ use serde_json::Value;
 use super::prepare::{Checked, baselines, check};
 use crate::EngineError;
 use crate::spec::LoadedEvaluation;
+
+pub use judges::JudgeEstimate;
 
 /// Tokens an answer is assumed to have at least.
 const SHORT_ANSWER: u64 = 1;
@@ -30,7 +34,9 @@ pub struct Estimate {
     pub units: u64,
     /// The models.
     pub models: Vec<ModelEstimate>,
-    /// Dollars for all models, from and to; none where a price is missing.
+    /// The models that scorers ask.
+    pub judges: Vec<JudgeEstimate>,
+    /// Dollars for all models, judging ones too, from and to; none where a price is missing.
     pub usd: Option<(f64, f64)>,
     /// Seconds, from and to: models run side by side.
     pub seconds: (f64, f64),
@@ -61,7 +67,7 @@ pub async fn estimate(
     store: &ScopedStore,
 ) -> Result<Estimate, EngineError> {
     let (_, without_baseline) = baselines(&evaluation, store).await?;
-    let Checked { spec, plan, tokens, scorers, .. } = check(evaluation, store).await?;
+    let Checked { spec, dataset, plan, tokens, scorers, .. } = check(evaluation, store).await?;
     let units = plan.lane_units();
     let repetitions = u64::from(plan.repetitions);
     let mut models = Vec::new();
@@ -86,41 +92,24 @@ pub async fn estimate(
             (tokens.likely * repetitions * 4 / 5, tokens.upper.max(tokens.likely) * repetitions);
         let output_tokens =
             (units * choices * SHORT_ANSWER.min(longest), units * choices * longest);
-        let price = price_of(model);
-        let dollars = |input, output| {
-            price.map(|price: Price| {
-                let usage =
-                    Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
-                cost(&price, &usage).dollars()
-            })
-        };
-        let usd =
-            dollars(input_tokens.0, output_tokens.0).zip(dollars(input_tokens.1, output_tokens.1));
-        let seconds = |call_seconds: f64, all_tokens: u64| {
-            let by_concurrency = units as f64 * call_seconds / f64::from(limits.concurrency);
-            let per_minute = |limit: Option<u32>, amount: u64| {
-                limit.map_or(0.0, |limit| amount as f64 / f64::from(limit) * 60.0)
-            };
-            let by_requests = per_minute(limits.requests_per_minute, units);
-            by_concurrency.max(by_requests).max(per_minute(limits.tokens_per_minute, all_tokens))
-        };
+        let (usd, seconds) = taken(model, &limits, (units, units), input_tokens, output_tokens);
         models.push(ModelEstimate {
             model: model.display_name(),
             calls: units,
             input_tokens,
             output_tokens,
             usd,
-            seconds: (
-                seconds(CALL_SECONDS.0, input_tokens.0 + output_tokens.0),
-                seconds(CALL_SECONDS.1, input_tokens.1 + output_tokens.1),
-            ),
+            seconds,
         });
     }
-    let usd = models.iter().try_fold((0.0, 0.0), |sum: (f64, f64), model| {
-        model.usd.map(|usd| (sum.0 + usd.0, sum.1 + usd.1))
-    });
+    let judges = judges::estimate(store, &spec, &dataset, &plan, &scorers)?;
+    let dollars = models.iter().map(|model| model.usd).chain(judges.iter().map(|judge| judge.usd));
+    let usd = dollars
+        .into_iter()
+        .try_fold((0.0, 0.0), |sum: (f64, f64), usd| usd.map(|usd| (sum.0 + usd.0, sum.1 + usd.1)));
     let longest = |which: fn(&(f64, f64)) -> f64| {
-        models.iter().map(|model| which(&model.seconds)).fold(0.0, f64::max)
+        let seconds = models.iter().map(|model| &model.seconds);
+        seconds.chain(judges.iter().map(|judge| &judge.seconds)).map(which).fold(0.0, f64::max)
     };
     let mut assumptions = vec![
         "no call is repeated and none is answered by the cache".to_owned(),
@@ -141,10 +130,8 @@ pub async fn estimate(
             "embeddings that a provider makes for `semantic_similarity` are not counted".to_owned(),
         );
     }
-    let judges = scorers.iter().filter(|scorer| !scorer.scorer.models().is_empty()).count() as u64;
-    if judges > 0 {
-        let calls = judges * plan.units();
-        assumptions.push(format!("what judges ask is not counted: at least {calls} calls more"));
+    if !judges.is_empty() {
+        assumptions.extend(judges::assumptions());
     }
     if let (Some((_, most)), Some(budget)) = (usd, spec.budget)
         && most > budget.usd
@@ -169,6 +156,37 @@ pub async fn estimate(
         usd,
         seconds: (longest(|seconds| seconds.0), longest(|seconds| seconds.1)),
         models,
+        judges,
         assumptions,
     })
+}
+
+/// Dollars and seconds of so many calls, each from and to.
+fn taken(
+    model: &ModelConfig,
+    limits: &Limits,
+    calls: (u64, u64),
+    input_tokens: (u64, u64),
+    output_tokens: (u64, u64),
+) -> (Option<(f64, f64)>, (f64, f64)) {
+    let price = price_of(model);
+    let dollars = |input, output| {
+        price.map(|price: Price| {
+            let usage = Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
+            cost(&price, &usage).dollars()
+        })
+    };
+    let usd =
+        dollars(input_tokens.0, output_tokens.0).zip(dollars(input_tokens.1, output_tokens.1));
+    let seconds = |calls: u64, call_seconds: f64, all_tokens: u64| {
+        let by_concurrency = calls as f64 * call_seconds / f64::from(limits.concurrency);
+        let per_minute = |limit: Option<u32>, amount: u64| {
+            limit.map_or(0.0, |limit| amount as f64 / f64::from(limit) * 60.0)
+        };
+        let by_requests = per_minute(limits.requests_per_minute, calls);
+        by_concurrency.max(by_requests).max(per_minute(limits.tokens_per_minute, all_tokens))
+    };
+    let shortest = seconds(calls.0, CALL_SECONDS.0, input_tokens.0 + output_tokens.0);
+    let longest = seconds(calls.1, CALL_SECONDS.1, input_tokens.1 + output_tokens.1);
+    (usd, (shortest, longest))
 }

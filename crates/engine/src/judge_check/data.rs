@@ -1,0 +1,133 @@
+//! A file of answers with what people said of them, read for the check of a judge.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use fullbench_check::{Example, Rating};
+use fullbench_types::text_of;
+use serde_json::{Map, Value};
+
+use super::labels::LabelScale;
+use crate::dataset::{Format, Row};
+use crate::spec::{did_you_mean, unreadable_file};
+use crate::{EngineError, InputProblem};
+
+/// How the file is to be read.
+#[derive(Debug, Clone)]
+pub(super) struct Reading<'check> {
+    /// The column with what people said.
+    pub(super) label: &'check str,
+    /// The numbers they were asked to give.
+    pub(super) scale: LabelScale,
+    /// The field with the other answer, where two are compared.
+    pub(super) against: Option<&'check str>,
+}
+
+/// The examples of a file, each with the fields of its row.
+#[derive(Debug, Default)]
+pub(super) struct Labelled {
+    pub(super) examples: Vec<Example>,
+    pub(super) rows: Vec<Map<String, Value>>,
+    /// Every label is 0 or 1.
+    pub(super) is_yes_or_no: bool,
+    has_label_column: bool,
+    positions: HashMap<String, usize>,
+}
+
+/// Reads the rows of a file; a problem is told with the place of its row.
+pub(super) fn read_rows(
+    path: &Path,
+    take: &mut dyn FnMut(Row) -> Result<(), InputProblem>,
+) -> Result<(), EngineError> {
+    let here = |problem: InputProblem| EngineError::from(problem.in_file(path));
+    let format = Format::of(&path.display().to_string(), None).map_err(|problem| {
+        here(problem.hint("labelled data is a csv, tsv, json, jsonl or parquet file"))
+    })?;
+    if path.is_dir() {
+        let problem = InputProblem::new("this is a folder, not a file");
+        return Err(here(problem.hint("name the file in it")));
+    }
+    let file = File::open(path)
+        .map_err(|error| here(InputProblem { hint: None, ..unreadable_file(&error) }))?;
+    let mut placed = |row: Row| {
+        let (line, number) = (row.line, row.number);
+        take(row).map_err(|problem| {
+            let message = match line {
+                Some(_) => problem.message,
+                None => format!("row {number}: {}", problem.message),
+            };
+            InputProblem { line, message, ..problem }
+        })
+    };
+    format.read(file, None, &mut placed).map_err(here)
+}
+
+impl Labelled {
+    /// Reads a file; rows of one id are one answer that several people rated.
+    pub(super) fn read(path: &Path, reading: &Reading<'_>) -> Result<Self, EngineError> {
+        let here = |problem: InputProblem| EngineError::from(problem.in_file(path));
+        let mut labelled = Self { is_yes_or_no: true, ..Self::default() };
+        read_rows(path, &mut |row| labelled.take(row, reading))?;
+        if labelled.examples.is_empty() {
+            return Err(here(InputProblem::new("there are no rows").hint("add labelled answers")));
+        }
+        if !labelled.has_label_column {
+            let known = labelled.rows.first().into_iter().flat_map(Map::keys).map(String::as_str);
+            let hint = did_you_mean(reading.label, known);
+            let problem = InputProblem::new(format!("no row has the column `{}`", reading.label));
+            return Err(here(
+                problem.hint(format!("name the column with what people said by --label; {hint}")),
+            ));
+        }
+        Ok(labelled)
+    }
+
+    fn take(&mut self, row: Row, reading: &Reading<'_>) -> Result<(), InputProblem> {
+        let fields = row.fields;
+        let text = |name: &str| match fields.get(name) {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(text_of(value).into_owned()).filter(|text| !text.is_empty()),
+        };
+        let required = |name: &str| {
+            text(name).ok_or_else(|| {
+                let hint = did_you_mean(name, fields.keys().map(String::as_str));
+                InputProblem::new(format!("the row has no `{name}`")).in_field(name).hint(hint)
+            })
+        };
+        let input = required("input")?;
+        let output = match fields.get("output") {
+            Some(value) if !value.is_null() => text_of(value).into_owned(),
+            _ => required("output")?,
+        };
+        let other = reading.against.map(required).transpose()?;
+        self.has_label_column |= fields.contains_key(reading.label);
+        let label = fields.get(reading.label).unwrap_or(&Value::Null);
+        let value = reading.scale.value(label, reading.against.is_some());
+        let value = value.map_err(|problem| problem.in_field(reading.label))?;
+        self.is_yes_or_no &= value.is_none_or(|value| value == 0.0 || value == 1.0);
+        let id = text("id").unwrap_or_else(|| row.number.to_string());
+        let annotator = text("annotator").unwrap_or_else(|| "human".to_owned());
+        let known = self.positions.get(&id).and_then(|position| self.examples.get_mut(*position));
+        if let Some(example) = known {
+            if text("annotator").is_none() || example.output != output || example.input != input {
+                let problem = InputProblem::new(format!("two rows have the id `{id}`"));
+                return Err(problem.in_field("id").hint(
+                    "ids are unique; rows of one answer that several people rated name the `annotator`",
+                ));
+            }
+            if example.ratings.iter().any(|rating| rating.annotator == annotator) {
+                let message = format!("`{annotator}` rated `{id}` twice");
+                return Err(InputProblem::new(message).in_field("annotator"));
+            }
+            example.ratings.extend(value.map(|value| Rating { annotator, value }));
+            return Ok(());
+        }
+        let ratings = value.map(|value| Rating { annotator, value }).into_iter().collect();
+        let (system, group) = (text("system"), text("group"));
+        self.positions.insert(id.clone(), self.examples.len());
+        self.examples.push(Example { id, input, output, other, system, group, ratings });
+        self.rows.push(fields);
+        Ok(())
+    }
+}

@@ -133,7 +133,9 @@ const Rows = (() => {
                 h('span', { class: `outcome ${outcomeClass(score)}` },
                   h('span', { class: 'mark', 'aria-hidden': 'true' }, (score && MARKS[score.o]) || '…'),
                   score && score.o === 'unscored' ? `unscored: ${outcomeWords(score)}` : outcomeWords(score)),
-                h('span', { class: 'why' }, (score && score.why) || ''));
+                h('span', { class: 'why' }, (score && score.why) || ''),
+                score && score.evidence && h('dl', { class: 'evidence' }, score.evidence.map(line =>
+                  h('div', null, h('dt', null, line.label), h('dd', null, line.text)))));
             }))),
           h('div', { class: 'texts' },
             h('div', null, text('Input', one.input || '', query), references.map((reference, at) =>

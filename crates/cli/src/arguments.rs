@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod dataset;
+pub(crate) mod judge_check;
 pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod rescore;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::PlainFormat;
+use fullbench_stats::validity::Goal;
+
+use super::judge_check::CheckArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct CriterionArguments {
@@ -68,6 +71,7 @@ pub(crate) enum ThresholdCommand {
     History(NamedArguments),
     /// Say how many stored results would change under another pass mark
     Effect(EffectArguments),
+    Suggest(SuggestArguments),
 }
 
 #[derive(Debug, Args)]
@@ -98,6 +102,65 @@ pub(crate) struct EffectArguments {
     pub(crate) printing: OutputArguments,
 }
 
+/// Find the pass mark that fits what people passed and failed
+///
+/// The labels are a file with the columns `id` and `label` (pass or fail), for answers whose judgements are stored; or with
+/// `score` (0 to 1) and `label`, for scores of your own. A check of a judge (`fullbench judge check`) has labels already.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fullbench threshold suggest helpfulness --labels labels.csv --run latest
+  fullbench threshold suggest helpfulness --check latest --pass 4 --goal accuracy
+  fullbench threshold suggest helpfulness --labels scores_and_labels.csv --goal cost=5")]
+pub(crate) struct SuggestArguments {
+    /// The criterion
+    pub(crate) criterion: String,
+
+    /// What people said: a csv, tsv, json, jsonl or parquet file
+    #[arg(long, value_name = "FILE", required_unless_present = "check", conflicts_with = "check")]
+    pub(crate) labels: Option<PathBuf>,
+
+    /// Take labels and scores from this check of a judge
+    #[arg(long, value_name = "RUN", requires = "pass")]
+    pub(crate) check: Option<String>,
+
+    /// With --check: the least label that is a pass, on the scale of the labels
+    #[arg(long, value_name = "LABEL", requires = "check", allow_negative_numbers = true)]
+    pub(crate) pass: Option<f64>,
+
+    /// Only judgements of this run
+    #[arg(long, value_name = "RUN", conflicts_with = "check")]
+    pub(crate) run: Option<String>,
+
+    /// Only judgements of this stored judge; needed where several judged the same answers
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    pub(crate) judge: Option<String>,
+
+    /// What makes a mark good: `balanced` (Youden), `accuracy`, `f1`, or `cost=RATIO`, where a wrong pass costs as much as RATIO wrong failures
+    #[arg(long, value_name = "GOAL", default_value = "balanced", value_parser = goal)]
+    pub(crate) goal: Goal,
+
+    /// What is drawn at random is drawn by this seed
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) printing: OutputArguments,
+}
+
+fn goal(said: &str) -> Result<Goal, String> {
+    match said.split_once('=') {
+        None if said == "balanced" => Ok(Goal::Youden),
+        None if said == "accuracy" => Ok(Goal::Accuracy),
+        None if said == "f1" => Ok(Goal::F1),
+        Some(("cost", ratio)) => {
+            let ratio = ratio.parse::<f64>().ok().filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+            let ratio = ratio.ok_or("a ratio is a number above 0, such as `cost=5`")?;
+            Ok(Goal::Cost { ratio })
+        }
+        _ => Err("use balanced, accuracy, f1 or cost=RATIO".to_owned()),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
     #[command(subcommand)]
@@ -116,6 +179,7 @@ pub(crate) enum JudgeCommand {
     History(NamedArguments),
     /// Show the prompts of a judge as they would be sent
     Prompt(PromptArguments),
+    Check(Box<CheckArguments>),
     /// Compare judges: scores, pass rates, failures, time, tokens, cost
     Performance(FilterArguments),
     /// Say how far judges agree on the same outputs

@@ -48,7 +48,7 @@ pub(crate) struct ScoreArguments {
     pub(crate) score: f64,
 
     /// Who gives the score
-    #[arg(long, value_name = "NAME", env = "USER")]
+    #[arg(long, value_name = "NAME", env = "USER", value_parser = someone)]
     pub(crate) by: String,
 
     /// Why
@@ -70,4 +70,13 @@ pub(crate) struct ScoreArguments {
     /// The criterion of a scorecard
     #[arg(long, value_name = "NAME")]
     pub(crate) criterion: Option<String>,
+}
+
+fn someone(said: &str) -> Result<String, String> {
+    let name = said.trim();
+    if name.is_empty() {
+        Err("a score has someone who gives it".to_owned())
+    } else {
+        Ok(name.to_owned())
+    }
 }

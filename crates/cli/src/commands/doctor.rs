@@ -33,7 +33,13 @@ impl Finding {
 /// Checks keys, providers, disk and versions.
 pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit, CliError> {
     let models = match &arguments.file {
-        Some(file) => load_evaluation(file, &home::definitions(home).await?)?.spec.models,
+        Some(file) => {
+            let spec = load_evaluation(file, &home::definitions(home).await?)?.spec;
+            let scorers =
+                spec.scorers.iter().filter_map(|entry| fullbench_score::build(entry).ok());
+            let judging = scorers.flat_map(|scorer| scorer.scorer.models());
+            spec.models.into_iter().chain(judging).collect()
+        }
         None => default_models(),
     };
     let mut findings = vec![Finding::new("fullbench", "ok", env!("CARGO_PKG_VERSION"))];

@@ -34,6 +34,16 @@ fn print_table(estimate: &Estimate) -> Result<(), CliError> {
             times(model.seconds),
         ]);
     }
+    for judge in &estimate.judges {
+        table.add_row(vec![
+            format!("{}: {}", judge.scorer, judge.model),
+            range(judge.calls),
+            range(judge.input_tokens),
+            range(judge.output_tokens),
+            dollars(judge.usd),
+            times(judge.seconds),
+        ]);
+    }
     output::print_text(&format!("{table}\n"))?;
     let Estimate { cases, units, .. } = estimate;
     let text = format!(

@@ -46,30 +46,8 @@ pub(crate) async fn carry_out(
     if let Some(by) = &reporting.by {
         check_group_field(by, &prepared.dataset)?;
     }
-    let id = prepared.record.id;
-    let units = prepared.plan.units();
-    if !control.quiet {
-        write_line(&format!("run {id} · {} · {units} units", prepared.spec.name));
-    }
-    let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(stop.clone()));
-    let settings = RunControl {
-        stop,
-        cache_mode: cache_mode(control),
-        budget: control.budget.map(NanoDollars::from_dollars),
-    };
-    let mut display = None;
-    let quiet = control.quiet;
-    let ended = execute(prepared, settings, |progress| {
-        if !quiet {
-            display = Some(Display::start(progress));
-        }
-    })
-    .await;
-    if let Some(display) = display {
-        display.end();
-    }
-    let RunEnd { record, store, failed, unscored, open } = ended?;
+    let RunEnd { record, store, failed, unscored, open } = perform(prepared, control).await?;
+    let id = record.id;
     let report = summarize(&store, &record, reporting.by.as_deref()).await?;
     match output::print(&report, reporting.output, &store, &record).await {
         Err(error) if error.is_closed_pipe() => {}
@@ -95,6 +73,37 @@ pub(crate) async fn carry_out(
         Some(error) => Err(error),
         None => Ok(exit),
     }
+}
+
+/// Executes a prepared run, with progress on stderr, until its end or a signal.
+pub(crate) async fn perform(
+    prepared: PreparedRun,
+    control: &ControlArguments,
+) -> Result<RunEnd, CliError> {
+    let id = prepared.record.id;
+    let units = prepared.plan.units();
+    if !control.quiet {
+        write_line(&format!("run {id} · {} · {units} units", prepared.spec.name));
+    }
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone()));
+    let settings = RunControl {
+        stop,
+        cache_mode: cache_mode(control),
+        budget: control.budget.map(NanoDollars::from_dollars),
+    };
+    let mut display = None;
+    let quiet = control.quiet;
+    let ended = execute(prepared, settings, |progress| {
+        if !quiet {
+            display = Some(Display::start(progress));
+        }
+    })
+    .await;
+    if let Some(display) = display {
+        display.end();
+    }
+    Ok(ended?)
 }
 
 /// 3 while units are open; else 1 when a gate fails; else 3 when units or their scoring failed and no gate says how many
@@ -135,7 +144,11 @@ fn cache_mode(control: &ControlArguments) -> CacheMode {
 
 /// Refuses a report path that cannot be written before anything is spent.
 pub(crate) fn check_html(reporting: &ReportArguments) -> Result<(), CliError> {
-    let Some(path) = &reporting.html else { return Ok(()) };
+    reporting.html.as_deref().map_or(Ok(()), check_html_path)
+}
+
+/// Refuses a path that cannot be written.
+pub(crate) fn check_html_path(path: &Path) -> Result<(), CliError> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let existed = path.exists();

@@ -1,9 +1,11 @@
 //! What goes to stdout: the numbers of a run in several formats.
 
+pub(crate) mod evidence;
 mod github;
 mod junit;
 mod markdown;
 pub(crate) mod results;
+mod statistics;
 mod summary;
 
 use std::io::Write;
@@ -15,6 +17,8 @@ use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::failure::CliError;
+
+pub(crate) use statistics::print_report;
 
 /// Prints a report in a format.
 pub(crate) async fn print(

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::arguments::ExportFormat;
 use crate::failure::CliError;
+use crate::output::evidence;
 
 /// What it takes to give a result its names back.
 pub(crate) struct RunContext {
@@ -133,6 +134,9 @@ pub(crate) fn as_text(result: &NamedResult<'_>) -> String {
             score.outcome.reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
         let why = score.reasoning.as_deref().map(|why| format!(" · {why}")).unwrap_or_default();
         text.push_str(&format!("{name}: {value} {}{reason}{why}\n", score.outcome.as_str()));
+        for line in evidence::lines(score) {
+            text.push_str(&format!("    {}: {}\n", line.label, line.text));
+        }
     }
     text.push('\n');
     text

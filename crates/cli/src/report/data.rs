@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::failure::CliError;
+use crate::output::evidence::{self, EvidenceLine};
 use crate::output::results::RunContext;
 
 /// A shown text is cut after this many characters; `fullbench show --case` has the whole.
@@ -94,6 +95,8 @@ struct ScoreData {
     v: Option<f64>,
     r: Option<&'static str>,
     why: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evidence: Vec<EvidenceLine>,
 }
 
 /// Reads the results, those that need a look first when there are more than the limit.
@@ -183,13 +186,15 @@ fn case_data(unit: &UnitResult, context: &mut RunContext) -> Result<CaseData, Cl
     let scores = context.scores(unit).map(|(_, entry)| match (entry, no_answer) {
         (None, None) => None,
         (None, Some(reason)) => {
-            Some(ScoreData { o: "unscored", v: None, r: Some(reason), why: None })
+            let evidence = Vec::new();
+            Some(ScoreData { o: "unscored", v: None, r: Some(reason), why: None, evidence })
         }
         (Some(entry), _) => Some(ScoreData {
             o: entry.score.outcome.as_str(),
             v: entry.score.value,
             r: entry.score.outcome.reason().map(|reason| reason.as_str()),
             why: entry.score.reasoning.clone(),
+            evidence: evidence::lines(&entry.score),
         }),
     });
     Ok(CaseData {

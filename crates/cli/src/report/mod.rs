@@ -1,13 +1,17 @@
 //! The HTML report: one self-contained file; model output is data in it, never markup.
 
+mod card;
 mod data;
 
 use std::path::Path;
 
 use fullbench_engine::RunReport;
 use fullbench_store::{RunRecord, ScopedStore};
+use serde::Serialize;
 
 use crate::failure::CliError;
+
+pub(crate) use card::write_card;
 
 const PAGE: &str = include_str!("../../report/report.html");
 const STYLE: &str = include_str!("../../report/report.css");
@@ -30,24 +34,41 @@ pub(crate) async fn write_html(
     limit: u64,
 ) -> Result<(), CliError> {
     let data = data::collect(report, store, run, limit).await?;
-    let json = script_safe(&serde_json::to_string(&data)?);
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + json.len() + 65_536);
-    let mut rest = PAGE;
+    let page = assembled(PAGE, &report.name, STYLE, &SCRIPTS.join("\n"), &data)?;
+    write(path, &page)
+}
+
+/// Writes a page to its file.
+fn write(path: &Path, page: &str) -> Result<(), CliError> {
+    std::fs::write(path, page)
+        .map_err(|error| CliError::internal(format!("{}: {error}", path.display())))
+}
+
+/// A page with its title, style, scripts and data in their places.
+fn assembled(
+    template: &str,
+    title: &str,
+    style: &str,
+    scripts: &str,
+    data: &impl Serialize,
+) -> Result<String, CliError> {
+    let json = script_safe(&serde_json::to_string(data)?);
+    let mut page = String::with_capacity(template.len() + style.len() + json.len() + 65_536);
+    let mut rest = template;
     while let Some(start) = rest.find("{{") {
         let Some(end) = rest[start..].find("}}").map(|end| start + end) else { break };
         page.push_str(rest[..start].trim_end_matches("/*"));
         match &rest[start + 2..end] {
-            "title" => page.push_str(&html_escaped(&report.name)),
-            "css" => page.push_str(STYLE),
-            "js" => page.push_str(&SCRIPTS.join("\n")),
+            "title" => page.push_str(&html_escaped(title)),
+            "css" => page.push_str(style),
+            "js" => page.push_str(scripts),
             "data" => page.push_str(&json),
             other => return Err(CliError::internal(format!("the report has no part `{other}`"))),
         }
         rest = rest[end + 2..].trim_start_matches("*/");
     }
     page.push_str(rest);
-    std::fs::write(path, page)
-        .map_err(|error| CliError::internal(format!("{}: {error}", path.display())))
+    Ok(page)
 }
 
 /// JSON that cannot end the script element it stands in. Mostly Latin text becomes pure ASCII: a browser then holds

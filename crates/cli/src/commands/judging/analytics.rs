@@ -6,6 +6,7 @@ use fullbench_stats::agreement::{Level, Ratings, alpha, interpretation};
 use fullbench_store::{DocumentScore, JudgementFilter, Performance, ScopedStore};
 use serde_json::{Value, json};
 
+use super::criterion_of;
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::FilterArguments;
 use crate::failure::CliError;
@@ -22,6 +23,9 @@ async fn filter(store: &ScopedStore, said: &FilterArguments) -> Result<Judgement
     };
     if let Some(judge) = &said.judge {
         store.judge(judge).await?;
+    }
+    if let Some(criterion) = &said.criterion {
+        criterion_of(store, criterion).await?;
     }
     Ok(JudgementFilter {
         run,

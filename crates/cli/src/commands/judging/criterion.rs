@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fullbench_engine::load_criterion;
-use fullbench_judge::builtin_criteria;
+use fullbench_judge::{builtin, builtin_criteria};
 use fullbench_store::CriterionSource;
 use fullbench_types::Criterion;
 use serde::Serialize;
@@ -95,7 +95,13 @@ async fn add_criterion(add: &AddCriterionArguments, home: &Path) -> Result<Exit,
         true => store.revise_criterion(&criterion).await?,
         false => store.add_criterion(&criterion).await?,
     };
-    write_line(&format!("criterion {}, revision {}", record.criterion.name, record.revision));
+    let name = &record.criterion.name;
+    write_line(&format!("criterion {name}, revision {}", record.revision));
+    if builtin(name).is_some() {
+        write_line(&format!(
+            "note: evaluation files that name `{name}` mean yours from now on, not the built-in one"
+        ));
+    }
     Ok(Exit::Fine)
 }
 

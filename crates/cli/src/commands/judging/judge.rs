@@ -18,6 +18,9 @@ use crate::{home, output};
 
 /// Makes, lists or shows judges, or says what their judgements show.
 pub(crate) async fn run(arguments: &JudgeArguments, home: &Path) -> Result<Exit, CliError> {
+    if let JudgeCommand::Check(check) = &arguments.command {
+        return super::check::run(check, home).await;
+    }
     let store = match &arguments.command {
         JudgeCommand::Add(_) => home::open(home).await?,
         _ => home::open_existing(home).await?,
@@ -39,6 +42,7 @@ pub(crate) async fn run(arguments: &JudgeArguments, home: &Path) -> Result<Exit,
         }
         JudgeCommand::Add(add) => add_judge(&store, add).await?,
         JudgeCommand::Prompt(prompt) => print_prompts(&store, prompt).await?,
+        JudgeCommand::Check(_) => {}
         JudgeCommand::Performance(filter) => analytics::performance(&store, filter).await?,
         JudgeCommand::Agreement(filter) => analytics::agreement(&store, filter).await?,
         JudgeCommand::Difficulty(filter) => analytics::difficulty(&store, filter).await?,
@@ -114,7 +118,8 @@ async fn add_judge(store: &ScopedStore, add: &AddJudgeArguments) -> Result<(), C
         criterion: criterion.name,
         method: add.method.clone(),
         provider: model.provider.as_str().to_owned(),
-        model: model.model.clone().unwrap_or_default(),
+        // A name of its own tells apart configurations of one model.
+        model: model.name.clone().or(model.model.clone()).unwrap_or_default(),
         model_config,
         parameters: Value::Object(parameters),
         description: add.description.clone(),

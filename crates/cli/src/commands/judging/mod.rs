@@ -1,8 +1,10 @@
 //! `fullbench criterion`, `fullbench threshold` and `fullbench judge`: what is judged, where the mark is, and by whom.
 
 mod analytics;
+mod check;
 pub(crate) mod criterion;
 pub(crate) mod judge;
+mod suggest;
 pub(crate) mod threshold;
 
 use fullbench_judge::{builtin, builtin_criteria};

@@ -49,6 +49,7 @@ pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<E
             };
             print(&history, named.printing.output)?;
         }
+        ThresholdCommand::Suggest(suggest) => super::suggest::run(&store, suggest).await?,
         ThresholdCommand::Effect(effect) => print_effect(&store, effect).await?,
     }
     Ok(Exit::Fine)

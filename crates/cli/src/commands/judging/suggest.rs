@@ -1,0 +1,155 @@
+//! `fullbench threshold suggest`: the pass mark that fits what people passed and failed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fullbench_analysis::threshold::{ThresholdOptions, suggest};
+use fullbench_engine::{CheckedRun, PassLabels, read_check, read_pass_labels};
+use fullbench_stats::validity::Resampling;
+use fullbench_store::{JudgementFilter, ScopedStore};
+
+use super::criterion_of;
+use crate::arguments::PlainFormat;
+use crate::arguments::judging::SuggestArguments;
+use crate::failure::CliError;
+use crate::output;
+use crate::progress::write_line;
+
+/// Rounds of the bootstrap.
+const ROUNDS: usize = 2_000;
+
+/// Scores with what people said of the same answers.
+#[derive(Default)]
+struct Pairs {
+    values: Vec<f64>,
+    passes: Vec<bool>,
+}
+
+/// Suggests a mark, and says how sure it is.
+pub(super) async fn run(store: &ScopedStore, arguments: &SuggestArguments) -> Result<(), CliError> {
+    let criterion = criterion_of(store, &arguments.criterion).await?.name;
+    let pairs = match (&arguments.labels, &arguments.check) {
+        (Some(file), _) => of_file(store, file, arguments, &criterion).await?,
+        (None, Some(run)) => of_check(store, run, arguments, &criterion).await?,
+        (None, None) => Pairs::default(),
+    };
+    let options = ThresholdOptions {
+        goal: arguments.goal,
+        present: store.threshold(&criterion).await?.map(|threshold| threshold.score),
+        resampling: Resampling { rounds: ROUNDS, seed: arguments.seed, confidence: 0.95 },
+    };
+    let report = suggest(&pairs.values, &pairs.passes, &options)?;
+    match arguments.printing.output {
+        PlainFormat::Json => output::print_json(&report)?,
+        PlainFormat::Table => {
+            output::print_report(&report)?;
+            let found = &report.suggestion;
+            let mark = readable(found.mark, found.best_marks.low, found.best_marks.high);
+            write_line(&format!("set it with `fullbench threshold add {criterion} {mark}`"));
+        }
+    }
+    Ok(())
+}
+
+/// The shortest number near a mark that decides the same.
+fn readable(mark: f64, low: f64, high: f64) -> f64 {
+    let rounded = (1..=6).map(|digits| {
+        let unit = 10_f64.powi(digits);
+        (mark * unit).round() / unit
+    });
+    let mut safe = rounded.filter(|short| *short > low && *short < high);
+    safe.next().unwrap_or(mark).clamp(0.0, 1.0)
+}
+
+/// The labels of a file, with the scores beside them or those that are stored for the same cases.
+async fn of_file(
+    store: &ScopedStore,
+    file: &Path,
+    arguments: &SuggestArguments,
+    criterion: &str,
+) -> Result<Pairs, CliError> {
+    let labels = match read_pass_labels(file)? {
+        PassLabels::WithScores(rows) => {
+            let (values, passes) = rows.into_iter().unzip();
+            return Ok(Pairs { values, passes });
+        }
+        PassLabels::ById(labels) => labels,
+    };
+    let run = match &arguments.run {
+        Some(run) => Some(store.find_run(run).await?.id),
+        None => None,
+    };
+    let filter = JudgementFilter {
+        run,
+        judge: arguments.judge.clone(),
+        criterion: Some(criterion.to_owned()),
+        ..JudgementFilter::default()
+    };
+    let stored = store.document_scores(&filter).await?;
+    if stored.judges.len() > 1 {
+        let names: Vec<String> = stored.judges.iter().map(ToString::to_string).collect();
+        let hint = format!("name one with --judge, or a run with --run: {}", names.join(", "));
+        let message = format!("{} judges scored by `{criterion}`", stored.judges.len());
+        return Err(CliError::input(message, Some(hint)));
+    }
+    let mut by_case: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for score in &stored.scores {
+        if let Some(document) = stored.documents.get(score.document as usize) {
+            by_case.entry(&document.case_key).or_default().push(score.value);
+        }
+    }
+    let mut pairs = Pairs::default();
+    let (mut unknown, mut several) = (0, 0);
+    for (id, passed) in &labels {
+        match by_case.get(id.as_str()).map(Vec::as_slice) {
+            None => unknown += 1,
+            Some([value]) => {
+                pairs.values.push(*value);
+                pairs.passes.push(*passed);
+            }
+            Some(_) => several += 1,
+        }
+    }
+    if several > 0 {
+        let message = format!("{several} labelled cases have several judged answers");
+        let hint = "name the run of one model with --run, so that a label belongs to one answer";
+        return Err(CliError::input(message, Some(hint.to_owned())));
+    }
+    if unknown > 0 {
+        write_line(&format!(
+            "note: {unknown} labels belong to no stored judgement by `{criterion}`"
+        ));
+    }
+    Ok(pairs)
+}
+
+/// The labels and scores of a check.
+async fn of_check(
+    store: &ScopedStore,
+    run: &str,
+    arguments: &SuggestArguments,
+    criterion: &str,
+) -> Result<Pairs, CliError> {
+    let record = store.find_run(run).await?;
+    let checked = read_check(store, &record).await?;
+    if checked.check.criterion != criterion {
+        let message =
+            format!("the check is of `{}`, not of `{criterion}`", checked.check.criterion);
+        return Err(CliError::input(message, Some("name its criterion".to_owned())));
+    }
+    let CheckedRun { check, .. } = &checked;
+    let least = arguments.pass.unwrap_or_default();
+    let (min, max) = (check.scale.min, check.scale.max);
+    if !(min..=max).contains(&least) {
+        let message = format!("--pass {least} is not from {min} to {max}");
+        return Err(CliError::input(message, Some("labels are on this scale".to_owned())));
+    }
+    // What people said is kept from 0 to 1; the last digits are rounding.
+    let least = (least - min) / (max - min) - 1e-9;
+    let mut pairs = Pairs::default();
+    for (human, value) in checked.labelled() {
+        pairs.values.push(value);
+        pairs.passes.push(human >= least);
+    }
+    Ok(pairs)
+}

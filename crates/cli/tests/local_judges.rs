@@ -1,5 +1,5 @@
 //! Every method of judging with a real model in this process.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod support;
 
@@ -12,7 +12,7 @@ const CASES: &str = "\
 #[test]
 fn every_method_works_with_a_real_model() {
     let Some(model) = std::env::var("FULLBENCH_GGUF").ok().filter(|path| !path.is_empty()) else {
-        println!("SKIPPED: FULLBENCH_GGUF names no weights");
+        eprintln!("SKIPPED: FULLBENCH_GGUF names no weights");
         return;
     };
     let folder = Folder::new();

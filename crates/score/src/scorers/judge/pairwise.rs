@@ -111,19 +111,20 @@ impl BatchScorer for PairScorer {
 
 impl PairScorer {
     /// The answer to compare with, or the score in its place.
-    fn other<'unit>(&self, item: &Item<'unit>) -> Result<Cow<'unit, str>, Score> {
+    fn other<'unit>(&self, item: &Item<'unit>) -> Result<Cow<'unit, str>, Box<Score>> {
         if let Some(name) = &self.opponent {
             return match item.other {
                 Some(Opposed::Answer(text)) => Ok(Cow::Borrowed(text)),
-                Some(Opposed::Itself) => Err(Score {
-                    outcome: Outcome::NotSampled,
-                    ..Score::unscored(UnscoredReason::ScorerError)
+                Some(Opposed::Itself) => {
+                    let itself = Score::unscored(UnscoredReason::ScorerError)
+                        .because("a model is not compared with itself");
+                    Err(Box::new(Score { outcome: Outcome::NotSampled, ..itself }))
                 }
-                .because("a model is not compared with itself")),
                 // Asked for again when the run goes on: by then the opponent may have answered.
                 Some(Opposed::Missing) | None => {
-                    Err(Score::unscored(UnscoredReason::ProviderError)
-                        .because(format!("`{name}` has no answer to compare with")))
+                    let missing = Score::unscored(UnscoredReason::ProviderError);
+                    let why = format!("`{name}` has no answer to compare with");
+                    Err(Box::new(missing.because(why)))
                 }
             };
         }
@@ -133,7 +134,8 @@ impl PairScorer {
         };
         other.filter(|value| !value.is_null()).map(text_of).ok_or_else(|| {
             let place = self.against.as_deref().unwrap_or("reference");
-            missing_reference().because(format!("the case has no `{place}` to compare with"))
+            let why = format!("the case has no `{place}` to compare with");
+            Box::new(missing_reference().because(why))
         })
     }
 
@@ -156,7 +158,7 @@ impl PairScorer {
     async fn score_one(&self, item: &Item<'_>) -> Score {
         let other = match self.other(item) {
             Ok(other) => other,
-            Err(score) => return score,
+            Err(score) => return *score,
         };
         let shown = Shown::new(item, &self.context_field);
         let compared = shown

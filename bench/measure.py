@@ -12,6 +12,7 @@ import machine
 import peers
 import recorded
 import results
+import script
 import speed
 import stats
 import text
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "local": local.local,
     "embed": embed.embed,
     "index": embed.index,
+    "script": script.script,
     "stats": stats.stats,
     "stats-live": stats.live,
 }

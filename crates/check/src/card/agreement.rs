@@ -116,7 +116,10 @@ fn single(data: &Data<'_>) -> SingleAgreement {
     let (verdict_kappa, verdicts) = verdicts(data, vec!["fail", "pass"]);
     SingleAgreement {
         labelled: judge.len(),
-        alpha: alpha_of(&two_annotators(&judge, &human), data),
+        alpha: match nothing_to_compare(data) {
+            Some(reason) => Measured::undefined(reason),
+            None => alpha_of(&two_annotators(&judge, &human), data),
+        },
         alpha_among_people: alpha_of(&ratings(data, true), data),
         alpha_of_people: alpha_of(&ratings(data, false), data),
         kappa: step_kappa(data, &judge, &human),
@@ -129,8 +132,19 @@ fn single(data: &Data<'_>) -> SingleAgreement {
     }
 }
 
+/// Why judge and people have nothing in common.
+fn nothing_to_compare(data: &Data<'_>) -> Option<&'static str> {
+    let is_labelled = data.examples.iter().any(|example| example.human().is_some());
+    match (data.labelled.is_empty(), is_labelled) {
+        (false, _) => None,
+        (true, false) => Some("no answer has a label of a person"),
+        (true, true) => Some("the judge scored none of the labelled answers"),
+    }
+}
+
 fn pairs(data: &Data<'_>) -> PairAgreement {
     let (kappa, preferences) = verdicts(data, vec!["the other", "tie", "the answer"]);
+    let kappa = nothing_to_compare(data).map_or(kappa, Measured::undefined);
     let clear = data.labelled.iter().filter(|one| one.human != 0.5 && one.judge != 0.5);
     let same = clear.clone().filter(|one| data.verdict(one.human) == data.verdict(one.judge));
     let (same, clear) = (same.count(), clear.count());

@@ -14,6 +14,8 @@
   };
   const line = (x1, y1, x2, y2, className) => svg('line', { x1, y1, x2, y2, class: className });
   const text = (x, y, anchor, words_, className) => svg('text', { x, y, 'text-anchor': anchor, class: className }, words_);
+  /** What stands between backticks is code. */
+  const coded = sentence => sentence.split('`').map((part, at) => (at % 2 ? h('code', null, part) : part));
   const short = value => String(Math.round(value * 1000) / 1000);
 
   function header({ card, run, version, generated_at: generated }) {
@@ -29,8 +31,8 @@
   function meaning({ conclusion }) {
     const { meaning: sentences, firmer } = conclusion;
     show('meaning', h('div', { class: 'sentences' },
-      sentences.map((sentence, at) => h('p', { class: at === 0 && 'first' }, sentence)),
-      firmer.length > 0 && [h('p', null, 'To be firmer:'), h('ul', null, firmer.map(one => h('li', null, one)))]));
+      sentences.map((sentence, at) => h('p', { class: at === 0 && 'first' }, coded(sentence))),
+      firmer.length > 0 && [h('p', null, 'To be firmer:'), h('ul', null, firmer.map(one => h('li', null, coded(one))))]));
   }
 
   function findings({ findings: list }) {
@@ -38,7 +40,7 @@
       h('span', { class: `state ${one.state}` }, STATES[one.state] || words(one.state)),
       h('strong', null, one.name),
       h('span', { class: 'number' }, one.number),
-      h('span', { class: 'sentence' }, one.sentence)))));
+      h('span', { class: 'sentence' }, coded(one.sentence))))));
   }
 
   // --- judge against people ---

@@ -55,7 +55,8 @@ pub struct Judge {
     pub(crate) prompts: PromptSet,
     pub(crate) requests: Vec<Request>,
     pub(crate) steps_store: OnceLock<Arc<dyn StepsStore>>,
-    pub(crate) steps: OnceCell<Vec<String>>,
+    /// The steps, or why the model could not write them: it is not asked again for every output.
+    pub(crate) steps: OnceCell<Result<Vec<String>, String>>,
 }
 
 /// What a method found, before it is put into a score.
@@ -200,9 +201,9 @@ impl Judge {
     pub fn prompts(&self, subject: &Subject<'_>) -> Result<Vec<RenderedPrompt>, PromptError> {
         let unknown = ["(written by the model when it is first asked)".to_owned()];
         let steps = match self.steps.get() {
-            Some(steps) => steps.as_slice(),
-            None if self.config.steps.is_empty() => &unknown,
-            None => &self.config.steps,
+            Some(Ok(steps)) => steps.as_slice(),
+            _ if self.config.steps.is_empty() => &unknown,
+            _ => &self.config.steps,
         };
         self.requests
             .iter()

@@ -346,6 +346,7 @@ async fn a_database_from_before_baselines_gets_them() {
         "DROP TABLE baselines",
         "DROP INDEX scores_judged",
         "ALTER TABLE scores DROP COLUMN judge_id",
+        "DROP TABLE evaluation_steps",
         "DROP TABLE run_scorers",
         "ALTER TABLE scores DROP COLUMN judgement",
         "DROP TABLE judges",

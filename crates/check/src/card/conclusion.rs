@@ -10,6 +10,8 @@ use crate::{Estimate, Judged};
 const FEW_LABELS: usize = 50;
 /// The half-width of an agreement coefficient that is worth asking more labels for.
 const WANTED_HALF_WIDTH: f64 = 0.1;
+/// An agreement coefficient whose interval is wider tells a good judge from a useless one no more.
+const TELLS_LITTLE: f64 = 0.6;
 /// Fewer labels of a verdict than this leave open how the judge treats it.
 const FEW_OF_A_VERDICT: u64 = 10;
 
@@ -84,6 +86,9 @@ fn trust(card: &Card) -> String {
             "{judge} scores as people do{on} ({number}), but not where this comes in: {}.",
             poor.join(", ")
         ),
+        State::Watch if tells_little(agreement) => format!(
+            "{judge}{on}: whether it can be trusted is not known, since too few answers were rated and scored ({number})."
+        ),
         State::Watch => format!(
             "{judge} can help to compare systems{on}, with human labels beside it; single scores should not decide ({number})."
         ),
@@ -91,6 +96,13 @@ fn trust(card: &Card) -> String {
             format!("{judge} should not be used in place of people{on} ({number}).")
         }
     }
+}
+
+/// No interval, or one that holds nearly everything.
+fn tells_little(agreement: Option<&Finding>) -> bool {
+    let found = agreement.and_then(|finding| finding.estimate.value());
+    let bounds = found.and_then(Estimate::bounds);
+    bounds.is_none_or(|bounds| bounds.high - bounds.low > TELLS_LITTLE)
 }
 
 /// The number of a finding in a sentence.

@@ -118,7 +118,7 @@ fn difference(
         return Measured::undefined("who gave the other answer of a pair is not known");
     }
     if own.is_empty() && others.is_empty() {
-        return Measured::undefined("no labelled answer names the system that gave it");
+        return Measured::undefined("no answer that people and judge scored names its system");
     }
     if own.is_empty() {
         return Measured::undefined(match family {

@@ -38,23 +38,23 @@ pub(crate) struct CheckArguments {
     pub(crate) run: Option<String>,
 
     /// The column with what people said
-    #[arg(long, value_name = "COLUMN", default_value = "human")]
+    #[arg(long, value_name = "COLUMN", default_value = "human", conflicts_with = "run")]
     pub(crate) label: String,
 
     /// The worst and the best number people could give, such as `1,10` [default: the criterion's scale]
-    #[arg(long, value_name = "MIN,MAX", value_parser = scale, allow_hyphen_values = true)]
+    #[arg(long, value_name = "MIN,MAX", value_parser = scale, allow_hyphen_values = true, conflicts_with = "run")]
     pub(crate) scale: Option<LabelScale>,
 
     /// Answers that are asked about again, padded, formatted otherwise and compared in both orders; 0 for none of it
-    #[arg(long, value_name = "COUNT", default_value_t = 30)]
+    #[arg(long, value_name = "COUNT", default_value_t = 30, conflicts_with = "run")]
     pub(crate) sample: usize,
 
     /// How often each of them is asked about again
-    #[arg(long, value_name = "COUNT", default_value_t = 2)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, conflicts_with = "run")]
     pub(crate) retests: u32,
 
     /// Try no attacks
-    #[arg(long)]
+    #[arg(long, conflicts_with = "run")]
     pub(crate) no_attacks: bool,
 
     /// A system that is of the judge's own family, where its name does not tell
@@ -66,7 +66,7 @@ pub(crate) struct CheckArguments {
     pub(crate) correct: bool,
 
     /// With --correct: how far the corrected mean may be off, from 0 to 1 whatever the scale
-    #[arg(long, value_name = "HALF_WIDTH", default_value_t = 0.05, value_parser = half_width)]
+    #[arg(long, value_name = "HALF_WIDTH", default_value_t = 0.05, value_parser = half_width, requires = "correct")]
     pub(crate) precision: f64,
 
     /// Confidence of the intervals

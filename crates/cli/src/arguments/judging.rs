@@ -124,7 +124,13 @@ pub(crate) struct SuggestArguments {
     pub(crate) check: Option<String>,
 
     /// With --check: the least label that is a pass, on the scale of the labels
-    #[arg(long, value_name = "LABEL", requires = "check", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "LABEL",
+        requires = "check",
+        conflicts_with = "labels",
+        allow_negative_numbers = true
+    )]
     pub(crate) pass: Option<f64>,
 
     /// Only judgements of this run

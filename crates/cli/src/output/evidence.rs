@@ -52,6 +52,7 @@ fn of_field(name: &str, value: &Value) -> Vec<EvidenceLine> {
         ("feedback", Value::Object(fields)) => {
             fields.iter().flat_map(|(name, value)| of_field(name, value)).collect()
         }
+        (_, Value::Array(items)) if items.is_empty() => Vec::new(),
         (_, Value::Array(items)) if items.iter().all(Value::is_number) => {
             let numbers: Vec<String> =
                 items.iter().filter_map(Value::as_f64).map(decimal).collect();

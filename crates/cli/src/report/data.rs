@@ -42,6 +42,7 @@ struct RunData<'report> {
     repetitions: u32,
     spec_hash: &'report str,
     cost_usd: Option<f64>,
+    scoring_cost_usd: Option<f64>,
     prices_as_of: String,
     seconds: Option<f64>,
     notes: &'report [String],
@@ -150,7 +151,9 @@ pub(super) async fn collect<'report>(
             },
             repetitions: report.repetitions,
             spec_hash: &report.spec_hash,
-            cost_usd: costs.map(|costs| costs.iter().sum()),
+            cost_usd: costs
+                .map(|costs| costs.iter().sum::<f64>() + report.scoring_cost_usd.unwrap_or(0.0)),
+            scoring_cost_usd: report.scoring_cost_usd,
             prices_as_of: fullbench_llm::price_table().as_of.to_string(),
             seconds,
             notes: &report.notes,

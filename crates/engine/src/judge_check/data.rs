@@ -1,6 +1,6 @@
 //! A file of answers with what people said of them, read for the check of a judge.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::path::Path;
 
@@ -80,7 +80,24 @@ impl Labelled {
                 problem.hint(format!("name the column with what people said by --label; {hint}")),
             ));
         }
+        if labelled.examples.iter().all(|example| example.ratings.is_empty()) {
+            let problem = InputProblem::new(format!("`{}` is empty in every row", reading.label));
+            return Err(here(
+                problem.hint("label some of the answers, best some dozens at random"),
+            ));
+        }
         Ok(labelled)
+    }
+
+    /// Refuses the name of a system that gave none of the answers.
+    pub(super) fn check_system(&self, name: &str, path: &Path) -> Result<(), InputProblem> {
+        let systems: BTreeSet<&str> =
+            self.examples.iter().filter_map(|example| example.system.as_deref()).collect();
+        if systems.contains(name) {
+            return Ok(());
+        }
+        let problem = InputProblem::new(format!("no row has the system `{name}`")).in_file(path);
+        Err(problem.in_field("system").hint(did_you_mean(name, systems)))
     }
 
     fn take(&mut self, row: Row, reading: &Reading<'_>) -> Result<(), InputProblem> {
@@ -90,9 +107,13 @@ impl Labelled {
             Some(value) => Some(text_of(value).into_owned()).filter(|text| !text.is_empty()),
         };
         let required = |name: &str| {
-            text(name).ok_or_else(|| {
-                let hint = did_you_mean(name, fields.keys().map(String::as_str));
-                InputProblem::new(format!("the row has no `{name}`")).in_field(name).hint(hint)
+            text(name).ok_or_else(|| match fields.contains_key(name) {
+                true => InputProblem::new(format!("`{name}` is empty"))
+                    .in_field(name)
+                    .hint("leave out rows that have none"),
+                false => InputProblem::new(format!("the row has no `{name}`"))
+                    .in_field(name)
+                    .hint(did_you_mean(name, fields.keys().map(String::as_str))),
             })
         };
         let input = required("input")?;

@@ -52,6 +52,12 @@ pub struct JudgeCheck {
     pub mark: Option<f64>,
     /// The numbers people gave.
     pub scale: LabelScale,
+    /// Systems of the judge's own family, as the user said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_systems: Vec<String>,
+    /// How precise the corrected mean was wanted, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct: Option<f64>,
 }
 
 /// What is to be checked, and how thoroughly.
@@ -67,6 +73,10 @@ pub struct CheckRequest<'check> {
     pub scale: Option<LabelScale>,
     /// Which probes.
     pub probes: ProbeOptions,
+    /// Systems of the judge's own family, where their names do not tell.
+    pub own_systems: Vec<String>,
+    /// How precise the corrected mean is wanted, where it is.
+    pub correct: Option<f64>,
     /// What it may spend.
     pub budget: Option<BudgetConfig>,
 }
@@ -85,6 +95,9 @@ pub async fn prepare_check(
     let scale = request.scale.unwrap_or_else(|| judge.scale());
     let reading = Reading { label: request.label, scale, against: judge.against.as_deref() };
     let labelled = Labelled::read(request.data, &reading)?;
+    for own in &request.own_systems {
+        labelled.check_system(own, request.data)?;
+    }
     let judged = if judge.against.is_some() { Judged::Pairs } else { Judged::Single };
     let options = ProbeOptions { mark: judge.mark, ..request.probes };
     let mut planned = probes(&labelled.examples, judged, &options);
@@ -120,6 +133,8 @@ pub async fn prepare_check(
         },
         mark: judge.mark,
         scale,
+        own_systems: request.own_systems,
+        correct: request.correct,
     });
     prepare_new(evaluation, store, needs_keys, None, version).await
 }

@@ -75,11 +75,12 @@ pub async fn execute(
             Some(Arc::new(DiskCache::open(store.home(), limits).await?))
         }
     };
+    let budget = Arc::new(Budget::new(limit, spent));
     let gateway = Gateway::new(GatewayOptions {
         organization: store.organization(),
         cache: cache.clone().map(|cache| cache as Arc<dyn ResponseCache>),
         cache_mode: control.cache_mode,
-        budget: Arc::new(Budget::new(limit, spent)),
+        budget: budget.clone(),
         stop: control.stop.clone(),
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
@@ -187,7 +188,8 @@ pub async fn execute(
     if out_of_budget {
         let limit = limit.unwrap_or_default();
         progress.note(format!(
-            "stopped at the budget of {limit}: `fullbench resume --budget USD` goes on with more"
+            "stopped at the budget of {limit} with {} spent, since the next call might have passed it: `fullbench resume --budget USD` goes on with more",
+            budget.spent()
         ));
     }
     if stopped {

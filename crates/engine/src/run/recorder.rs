@@ -27,6 +27,8 @@ pub(crate) struct ScoredUnit {
     pub(crate) scores: Vec<ScoreRecord>,
     /// Every scorer has had its say; otherwise the unit stays open.
     pub(crate) complete: bool,
+    /// What was paid for scores that are still open: calls that went through before the budget or a stop cut off the rest.
+    pub(crate) spent_on_open: NanoDollars,
     pub(crate) _place: OwnedSemaphorePermit,
 }
 
@@ -212,7 +214,8 @@ impl Recorder {
 
     /// Counts what scoring a unit cost.
     fn count_cost(&mut self, unit: &ScoredUnit) {
-        let cost: NanoDollars = unit.scores.iter().filter_map(|record| record.score.cost).sum();
+        let recorded: NanoDollars = unit.scores.iter().filter_map(|record| record.score.cost).sum();
+        let cost = recorded + unit.spent_on_open;
         let Some(lane) = self.lanes.get_mut(unit.key.model_index as usize) else { return };
         if cost == NanoDollars::ZERO {
             return;

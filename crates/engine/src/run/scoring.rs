@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fullbench_score::{Item, NamedScorer, Opposed};
 use fullbench_store::ScoreRecord;
-use fullbench_types::{Outcome, Score, UnscoredReason};
+use fullbench_types::{NanoDollars, Outcome, Score, UnscoredReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -109,10 +109,12 @@ async fn score_batch(
     for (position, unit) in units.into_iter().enumerate() {
         let mut scores = Vec::with_capacity(scorers.len());
         let mut complete = true;
+        let mut spent_on_open = NanoDollars::ZERO;
         for (scorer, of_scorer) in scorers.iter().zip(&mut by_scorer) {
             let Some(score) = of_scorer[position].take() else { continue };
             if open.notes(&score) {
                 complete = false;
+                spent_on_open += score.cost.unwrap_or_default();
                 continue;
             }
             let scorer = scorer.hash.short();
@@ -123,6 +125,7 @@ async fn score_batch(
             position: unit.position,
             scores,
             complete,
+            spent_on_open,
             _place: unit.place,
         };
         if scored.send(unit).await.is_err() {

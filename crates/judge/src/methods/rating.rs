@@ -224,18 +224,30 @@ async fn steps(judge: &Judge, sampler: Sampler<'_>) -> Sampled<Vec<String>> {
         if let Some(store) = store
             && let Some(steps) = store.get(&key).await
         {
-            return Ok(steps);
+            return Ok(Ok(steps));
         }
         let written = written(judge, sampler).await;
         replies = written.replies;
-        let steps = written.result?;
+        let steps = match written.result {
+            Ok(steps) => steps,
+            Err(missing) if missing.is_unparseable() => return Ok(Err(missing.message)),
+            // A call that failed may go through for the next output.
+            Err(missing) => return Err(missing),
+        };
         // Where another run was faster, its steps count, so that all runs judge by the same.
-        Ok(match store {
+        Ok(Ok(match store {
             Some(store) => store.keep(&key, steps).await,
             None => steps,
-        })
+        }))
     });
-    let result = found.await.cloned();
+    let result = match found.await {
+        Ok(Ok(steps)) => Ok(steps.clone()),
+        Ok(Err(message)) => Err(NoScore::new(
+            UnscoredReason::UnparseableJudgement,
+            format!("the model wrote no evaluation steps, give them as `steps`: {message}"),
+        )),
+        Err(missing) => Err(missing),
+    };
     Sampled { replies, result }
 }
 

@@ -45,7 +45,7 @@ pub struct SuggestedThreshold {
     /// By how much it is too good, on average over bootstrap rounds.
     #[serde(serialize_with = "value_or_reason")]
     pub optimism: Result<f64, Undefined>,
-    /// The goal to expect on other items: apparent − optimism.
+    /// The goal to expect on other items: apparent − optimism, where that is positive.
     #[serde(serialize_with = "value_or_reason")]
     pub corrected: Result<f64, Undefined>,
     /// Bootstrap rounds whose items all have one label or one value; they have no mark and are left out.
@@ -115,7 +115,8 @@ pub fn suggest_threshold(
         specificity: counts.specificity()?,
         accuracy: counts.accuracy()?,
         apparent,
-        corrected: optimism.clone().map(|optimism| apparent - optimism),
+        // By chance the mean over the rounds can be negative: the choice never makes a mark look worse than it is.
+        corrected: optimism.clone().map(|optimism| apparent - optimism.max(0.0)),
         optimism,
         undefined_rounds,
         area: area_of(&steps, resampling.confidence),

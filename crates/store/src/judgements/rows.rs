@@ -9,6 +9,9 @@ use uuid::Uuid;
 use super::{JudgeKey, JudgedBy, JudgementFilter};
 use crate::{ScopedStore, StoreError};
 
+/// The criterion under which the scorer of judge checks keeps what is said of probes.
+const PROBES: &str = "judge_check";
+
 /// One judgement without its texts.
 pub(super) struct JudgedRow {
     pub(super) run: RunId,
@@ -126,7 +129,11 @@ impl ScopedStore {
         let mut rows = self.database.stream_raw(self.statement(sql, values)).await?;
         while let Some(row) = rows.try_next().await? {
             let row = judged_row(&row, read == Read::WithTexts)?;
-            let criterion = filter.criterion.as_ref().is_none_or(|name| *name == row.by.criterion);
+            let criterion = match &filter.criterion {
+                Some(name) => *name == row.by.criterion,
+                // What a judge says of a probe is no judgement of a document; its price is one like any other.
+                None => row.by.criterion != PROBES || read == Read::EveryRevision,
+            };
             if criterion && filter.judge.as_ref().is_none_or(|name| *name == row.by.to_string()) {
                 visit(row);
             }

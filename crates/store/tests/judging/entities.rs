@@ -278,6 +278,7 @@ async fn a_database_from_before_judges_gets_them_and_keeps_its_scores() {
     // Back to what the fourth migration left.
     let pool = pool(fixture.folder.path()).await;
     for sql in [
+        "DROP TABLE evaluation_steps",
         "DROP TABLE run_scorers",
         "DROP INDEX scores_judged",
         "ALTER TABLE scores DROP COLUMN judge_id",
@@ -296,4 +297,18 @@ async fn a_database_from_before_judges_gets_them_and_keeps_its_scores() {
     assert!(page[0].scores[0].score.judgement.is_some());
     store.add_criterion(&criterion("accuracy")).await.unwrap();
     store.add_judge(&new_judge("strict", "accuracy")).await.unwrap();
+}
+
+#[tokio::test]
+async fn evaluation_steps_are_kept_once_and_for_each_organization() {
+    let fixture = fixture().await;
+    let key = fullbench_types::ContentHash::of(b"clarity by a model");
+    let steps = |text: &str| vec![text.to_owned()];
+    assert_eq!(fixture.store.evaluation_steps(&key).await.unwrap(), None);
+    let kept = fixture.store.keep_evaluation_steps(&key, &steps("read")).await.unwrap();
+    assert_eq!(kept, steps("read"));
+    let again = fixture.store.keep_evaluation_steps(&key, &steps("guess")).await.unwrap();
+    assert_eq!(again, steps("read"), "the first that were kept count");
+    let other = fixture.whole.scoped(OrganizationId(Uuid::now_v7()));
+    assert_eq!(other.evaluation_steps(&key).await.unwrap(), None);
 }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use fullbench_check::{Card, CardOptions, ProbeOptions, card};
+use fullbench_check::{Card, CardOptions, Observed, ProbeOptions, card};
 use fullbench_engine::{
     BudgetConfig, CheckRequest, CheckedRun, Definitions, RunEnd, load_scorers, prepare_check,
     read_check, stored_judge,
 };
 use fullbench_score::ScorerConfig;
 use fullbench_store::{RunRecord, ScopedStore};
+use fullbench_types::UnscoredReason;
 
 use crate::arguments::PlainFormat;
 use crate::arguments::judge_check::CheckArguments;
@@ -28,7 +29,8 @@ pub(super) async fn run(arguments: &CheckArguments, home: &Path) -> Result<Exit,
     if let Some(run) = &arguments.run {
         let store = home::open_existing(home).await?;
         let record = store.find_run(run).await?;
-        return show(arguments, &store, &record).await;
+        let missing = show(arguments, &store, &record).await?;
+        return Ok(told(missing, &record));
     }
     let (Some(name), Some(data)) = (&arguments.judge, &arguments.data) else {
         return Err(CliError::internal("a judge and its data are missing".to_owned()));
@@ -47,26 +49,31 @@ pub(super) async fn run(arguments: &CheckArguments, home: &Path) -> Result<Exit,
             attacks: !arguments.no_attacks,
             ..ProbeOptions::default()
         },
+        own_systems: arguments.own.clone(),
+        correct: arguments.correct.then_some(arguments.precision),
         budget: arguments.control.budget.map(|usd| BudgetConfig { usd }),
     };
     let store = home::open(home).await?;
     let needs_keys = !arguments.control.cache_only;
     let prepared = prepare_check(request, &store, needs_keys, env!("CARGO_PKG_VERSION")).await?;
-    let RunEnd { record, store, failed, unscored, open } =
-        perform(prepared, &arguments.control).await?;
-    let exit = show(arguments, &store, &record).await?;
+    let RunEnd { record, store, .. } = perform(prepared, &arguments.control).await?;
+    let missing = show(arguments, &store, &record).await?;
     for note in &record.notes {
         write_line(&format!("note: {note}"));
     }
-    if open + failed + unscored > 0 {
-        let id = record.id;
-        write_line(&format!(
-            "note: {} judgements are missing, and the card is made of the rest; `fullbench resume {id}` asks for them, `fullbench judge check --run {id}` shows the card again",
-            open + failed + unscored
-        ));
-        return Ok(Exit::Incomplete);
+    Ok(told(missing, &record))
+}
+
+/// Says what a card was made without.
+fn told(missing: usize, record: &RunRecord) -> Exit {
+    if missing == 0 {
+        return Exit::Fine;
     }
-    Ok(exit)
+    let id = record.id;
+    write_line(&format!(
+        "note: {missing} judgements are missing, and the card is made of the rest; `fullbench resume {id}` asks for them, `fullbench judge check --run {id}` shows the card again"
+    ));
+    Exit::Incomplete
 }
 
 /// A stored judge, or a scorer of a file.
@@ -86,12 +93,15 @@ fn judge(
     scorers.iter().find(|scorer| scorer.name() == name).cloned().ok_or_else(missing)
 }
 
+/// Shows the card, and says how many judgements are missing that can still be asked for.
 async fn show(
     arguments: &CheckArguments,
     store: &ScopedStore,
     record: &RunRecord,
-) -> Result<Exit, CliError> {
+) -> Result<usize, CliError> {
     let CheckedRun { check, examples, probes, observed } = read_check(store, record).await?;
+    let is_open = |one: &&Observed| one.unscored == Some(UnscoredReason::ProviderError);
+    let missing = probes.len() - observed.len() + observed.iter().filter(is_open).count();
     let options = CardOptions {
         judge: check.judge,
         model: check.model,
@@ -102,9 +112,12 @@ async fn show(
         confidence: arguments.confidence,
         rounds: ROUNDS,
         seed: arguments.seed,
-        correct: arguments.correct.then_some(arguments.precision),
+        correct: arguments.correct.then_some(arguments.precision).or(check.correct),
         members: check.members,
-        own_systems: arguments.own.clone(),
+        own_systems: match arguments.own.is_empty() {
+            true => check.own_systems,
+            false => arguments.own.clone(),
+        },
     };
     let card: Card = card(&examples, &probes, &observed, &options);
     match arguments.output {
@@ -115,5 +128,5 @@ async fn show(
         report::write_card(path, &card, record)?;
         write_line(&format!("card: {}", path.display()));
     }
-    Ok(Exit::Fine)
+    Ok(missing)
 }

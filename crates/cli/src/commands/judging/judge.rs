@@ -138,8 +138,10 @@ async fn add_judge(store: &ScopedStore, add: &AddJudgeArguments) -> Result<(), C
 /// A model as `provider:model` or a mapping.
 fn model_of(said: &str) -> Result<ModelConfig, CliError> {
     let value = match said.trim_start().starts_with('{') {
-        true => serde_json::from_str(said)
-            .map_err(|error| CliError::input(format!("--model: {error}"), None))?,
+        true => serde_json::from_str(said).map_err(|error| {
+            let hint = "write it as JSON: '{\"provider\": \"openai\", \"model\": \"gpt-4o-mini\"}'";
+            CliError::input(format!("--model: {error}"), Some(hint.to_owned()))
+        })?,
         false => Value::String(said.to_owned()),
     };
     let ModelEntry(model) = serde_json::from_value(value).map_err(|error| {

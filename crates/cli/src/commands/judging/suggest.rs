@@ -8,12 +8,12 @@ use fullbench_engine::{CheckedRun, PassLabels, read_check, read_pass_labels};
 use fullbench_stats::validity::Resampling;
 use fullbench_store::{JudgementFilter, ScopedStore};
 
-use super::criterion_of;
+use super::{built_in_criterion, criterion_of};
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::SuggestArguments;
 use crate::failure::CliError;
-use crate::output;
 use crate::progress::write_line;
+use crate::{home, output};
 
 /// Rounds of the bootstrap.
 const ROUNDS: usize = 2_000;
@@ -26,16 +26,42 @@ struct Pairs {
 }
 
 /// Suggests a mark, and says how sure it is.
-pub(super) async fn run(store: &ScopedStore, arguments: &SuggestArguments) -> Result<(), CliError> {
-    let criterion = criterion_of(store, &arguments.criterion).await?.name;
-    let pairs = match (&arguments.labels, &arguments.check) {
-        (Some(file), _) => of_file(store, file, arguments, &criterion).await?,
-        (None, Some(run)) => of_check(store, run, arguments, &criterion).await?,
-        (None, None) => Pairs::default(),
+pub(super) async fn run(arguments: &SuggestArguments, home: &Path) -> Result<(), CliError> {
+    let labels = arguments.labels.as_deref().map(read_pass_labels).transpose()?;
+    // Scores of the user's own need no store; what is judged by others is found in one.
+    let needs_store = !matches!(labels, Some(PassLabels::WithScores(_)));
+    let store = match needs_store {
+        true => Some(home::open_existing(home).await?),
+        false => home::open_if_there(home).await?,
+    };
+    let criterion = match &store {
+        Some(store) => criterion_of(store, &arguments.criterion).await?.name,
+        None => built_in_criterion(&arguments.criterion)?.name,
+    };
+    let pairs = match (labels, &store, &arguments.check) {
+        (Some(PassLabels::WithScores(rows)), ..) => {
+            if arguments.run.is_some() || arguments.judge.is_some() {
+                let message =
+                    "--run and --judge choose stored judgements, and these labels have scores";
+                let hint = "leave the options out, or the column `score`";
+                return Err(CliError::input(message.to_owned(), Some(hint.to_owned())));
+            }
+            let (values, passes) = rows.into_iter().unzip();
+            Pairs { values, passes }
+        }
+        (Some(PassLabels::ById(labels)), Some(store), _) => {
+            of_stored(store, &labels, arguments, &criterion).await?
+        }
+        (None, Some(store), Some(run)) => of_check(store, run, arguments, &criterion).await?,
+        _ => Pairs::default(),
+    };
+    let present = match &store {
+        Some(store) => store.threshold(&criterion).await?.map(|threshold| threshold.score),
+        None => None,
     };
     let options = ThresholdOptions {
         goal: arguments.goal,
-        present: store.threshold(&criterion).await?.map(|threshold| threshold.score),
+        present,
         resampling: Resampling { rounds: ROUNDS, seed: arguments.seed, confidence: 0.95 },
     };
     let report = suggest(&pairs.values, &pairs.passes, &options)?;
@@ -44,37 +70,37 @@ pub(super) async fn run(store: &ScopedStore, arguments: &SuggestArguments) -> Re
         PlainFormat::Table => {
             output::print_report(&report)?;
             let found = &report.suggestion;
-            let mark = readable(found.mark, found.best_marks.low, found.best_marks.high);
-            write_line(&format!("set it with `fullbench threshold add {criterion} {mark}`"));
+            match readable(found.mark, found.best_marks.low, found.best_marks.high) {
+                Some(mark) => {
+                    write_line(&format!(
+                        "set it with `fullbench threshold add {criterion} {mark}`"
+                    ));
+                }
+                None => write_line("no mark from 0 to 1 does this: none is offered"),
+            }
         }
     }
     Ok(())
 }
 
-/// The shortest number near a mark that decides the same.
-fn readable(mark: f64, low: f64, high: f64) -> f64 {
+/// The shortest number from 0 to 1 near a mark that decides the same; none where there is none.
+fn readable(mark: f64, low: f64, high: f64) -> Option<f64> {
     let rounded = (1..=6).map(|digits| {
         let unit = 10_f64.powi(digits);
         (mark * unit).round() / unit
     });
-    let mut safe = rounded.filter(|short| *short > low && *short < high);
-    safe.next().unwrap_or(mark).clamp(0.0, 1.0)
+    let possible = |mark: &f64| (0.0..=1.0).contains(mark);
+    let mut safe = rounded.filter(|short| *short > low && *short < high).filter(possible);
+    safe.next().or_else(|| Some(mark).filter(possible))
 }
 
-/// The labels of a file, with the scores beside them or those that are stored for the same cases.
-async fn of_file(
+/// The labels of a file, with the scores that are stored for the same cases.
+async fn of_stored(
     store: &ScopedStore,
-    file: &Path,
+    labels: &BTreeMap<String, bool>,
     arguments: &SuggestArguments,
     criterion: &str,
 ) -> Result<Pairs, CliError> {
-    let labels = match read_pass_labels(file)? {
-        PassLabels::WithScores(rows) => {
-            let (values, passes) = rows.into_iter().unzip();
-            return Ok(Pairs { values, passes });
-        }
-        PassLabels::ById(labels) => labels,
-    };
     let run = match &arguments.run {
         Some(run) => Some(store.find_run(run).await?.id),
         None => None,
@@ -100,7 +126,7 @@ async fn of_file(
     }
     let mut pairs = Pairs::default();
     let (mut unknown, mut several) = (0, 0);
-    for (id, passed) in &labels {
+    for (id, passed) in labels {
         match by_case.get(id.as_str()).map(Vec::as_slice) {
             None => unknown += 1,
             Some([value]) => {

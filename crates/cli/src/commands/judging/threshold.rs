@@ -14,6 +14,10 @@ use crate::{home, output};
 
 /// Lists, shows or sets pass marks, and says what another would change.
 pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<Exit, CliError> {
+    if let ThresholdCommand::Suggest(suggest) = &arguments.command {
+        super::suggest::run(suggest, home).await?;
+        return Ok(Exit::Fine);
+    }
     let store = match &arguments.command {
         ThresholdCommand::Add(_) => home::open(home).await?,
         _ => home::open_existing(home).await?,
@@ -49,7 +53,7 @@ pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<E
             };
             print(&history, named.printing.output)?;
         }
-        ThresholdCommand::Suggest(suggest) => super::suggest::run(&store, suggest).await?,
+        ThresholdCommand::Suggest(_) => {}
         ThresholdCommand::Effect(effect) => print_effect(&store, effect).await?,
     }
     Ok(Exit::Fine)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fullbench_llm::{ModelConfig, Provider, estimate_messages, upper_estimate_messages};
-use fullbench_score::{Item, NamedScorer};
+use fullbench_score::{Item, NamedScorer, Opposed};
 use fullbench_store::{DatasetVersion, ScopedStore};
 use fullbench_types::{Generation, TestCase, text_of};
 use serde::Serialize;
@@ -65,7 +65,9 @@ pub(super) fn estimate(
             let case = reader.case(index)?;
             for model in &spec.models {
                 let (generation, missing) = answer(&case, model);
-                let item = Item::new(&case, &generation);
+                let is_opponent = scorer.opponent() == Some(model.display_name().as_str());
+                let other = is_opponent.then_some(Opposed::Itself);
+                let item = Item { other, ..Item::new(&case, &generation) };
                 for call in scorer.calls(&item) {
                     add(&mut asked, call, missing);
                 }
@@ -97,7 +99,7 @@ pub(super) fn estimate(
 /// What the ranges rest on.
 pub(super) fn assumptions() -> Vec<String> {
     vec![format!(
-        "judges are asked about answers of {SHORT_ANSWER} to {LONG_ANSWER} tokens, or the recorded ones, and use up to their `max_tokens`"
+        "judges are asked about answers of {SHORT_ANSWER} to {LONG_ANSWER} tokens, or the recorded ones, and use up to their `max_tokens`; evaluation steps, written once, are not counted"
     )]
 }
 

@@ -91,6 +91,9 @@ impl BatchScorer for PairScorer {
 
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
         let Some(model) = self.judge.models().into_iter().next() else { return Vec::new() };
+        if matches!(item.other, Some(Opposed::Itself)) {
+            return Vec::new();
+        }
         let other = self.other(item).unwrap_or_default();
         let shown = Shown::new(item, &self.context_field);
         let prompts = shown.shown(item, |subject| self.judge.prompts(&self.pair(subject, &other)));

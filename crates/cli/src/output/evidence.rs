@@ -73,7 +73,9 @@ fn of_item(list: &str, item: &Value) -> EvidenceLine {
     };
     let text =
         |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let label = ["verdict", "judge", "scorer", "name", "type"].into_iter().find_map(text);
+    let name = ["judge", "scorer", "name"].into_iter().find_map(text).map(str::to_owned);
+    let word = ["verdict", "type"].into_iter().find_map(text).map(|word| word.replace('_', " "));
+    let label = name.or(word).unwrap_or_else(|| singular(list));
     let mut parts = Vec::new();
     parts.extend(text("claim").or(text("content")).map(str::to_owned));
     parts.extend(text("quote").map(|quote| format!("“{quote}”")));
@@ -92,10 +94,7 @@ fn of_item(list: &str, item: &Value) -> EvidenceLine {
     if parts.is_empty() {
         parts.push(item.to_string());
     }
-    EvidenceLine::new(
-        label.map_or_else(|| singular(list), |word| word.replace('_', " ")),
-        parts.join(" · "),
-    )
+    EvidenceLine::new(label, parts.join(" · "))
 }
 
 /// A score out of its maximum, or a value.

@@ -245,3 +245,10 @@ fn names_that_are_not_there_come_with_a_hint() {
     assert_eq!(error.to_string(), "score.js:1:26: ReferenceError: Date is not defined");
     assert!(error.hint().unwrap().contains("no clock"));
 }
+
+#[test]
+fn a_text_that_its_parser_cannot_bear_is_no_typescript() {
+    let source = "enum type {1;{type {";
+    let refused = Script::new(source, "any.ts", Language::TypeScript, Limits::default());
+    assert!(matches!(refused.unwrap_err(), ScriptError::Syntax { .. }));
+}

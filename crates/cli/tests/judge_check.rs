@@ -68,6 +68,10 @@ fn recorded_judgements_are_compared_with_people_without_a_call() {
     assert_eq!(agreement["verdicts"]["table"], json!([[10, 1], [0, 11]]), "{agreement}");
     let corrected = &card["corrected"];
     assert!(!corrected.is_null(), "{card}");
+    // Whatever is added to the run afterwards is no part of the card.
+    fine(&folder.run(&["rescore", "latest", "--scorers", "json_valid", "--quiet"]));
+    let again = folder.run(&["judge", "check", "--run", "latest", "-o", "json"]);
+    assert_eq!(again.json()["agreement"], card["agreement"], "{}", again.stderr);
     let table = folder.run(&check);
     fine(&table);
     assert!(table.stdout.contains("Krippendorff"), "{}", table.stdout);

@@ -59,7 +59,8 @@ impl Method {
     }
 
     /// The criterion that is meant where none is named.
-    fn default_criterion(self) -> Option<&'static str> {
+    #[must_use]
+    pub fn default_criterion(self) -> Option<&'static str> {
         match self {
             Self::Reference => Some("accuracy"),
             Self::Claims => Some("faithfulness"),

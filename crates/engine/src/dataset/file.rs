@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use super::rows::RowSink;
+use super::rows::{Row, RowSink};
 use super::{delimited, json, lines, parquet};
-use crate::InputProblem;
-use crate::spec::did_you_mean;
+use crate::spec::{did_you_mean, unreadable_file};
+use crate::{EngineError, InputProblem};
 
 /// The format of a data set file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,4 +74,29 @@ impl Format {
             Self::Parquet => parquet::read(file, sink),
         }
     }
+}
+
+/// Reads the rows of a file that stands by itself; a problem is told with its file and the place of its row.
+pub(crate) fn read_rows(path: &Path, take: RowSink<'_>) -> Result<(), EngineError> {
+    let here = |problem: InputProblem| EngineError::from(problem.in_file(path));
+    let format = Format::of(&path.display().to_string(), None).map_err(|problem| {
+        here(problem.hint("data sets are csv, tsv, json, jsonl or parquet files"))
+    })?;
+    if path.is_dir() {
+        let problem = InputProblem::new("this is a folder, not a file");
+        return Err(here(problem.hint("name the file in it")));
+    }
+    let file = File::open(path)
+        .map_err(|error| here(InputProblem { hint: None, ..unreadable_file(&error) }))?;
+    let mut placed = |row: Row| {
+        let (line, number) = (row.line, row.number);
+        take(row).map_err(|problem| {
+            let message = match line {
+                Some(_) => problem.message,
+                None => format!("case {number}: {}", problem.message),
+            };
+            InputProblem { line, message, ..problem }
+        })
+    };
+    format.read(file, None, &mut placed).map_err(here)
 }

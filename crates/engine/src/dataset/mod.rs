@@ -11,7 +11,7 @@ mod rows;
 mod texts;
 
 pub use duplicates::{DistinctTexts, Duplicate, DuplicateGroup, Leak, LeakSource};
-pub(crate) use file::Format;
+pub(crate) use file::read_rows;
 pub use import::import_dataset;
 pub(crate) use rows::Row;
 pub use texts::{CaseText, read_texts};

@@ -1,16 +1,14 @@
 //! The texts of a data set file by themselves, for work on data sets outside of a run.
 
-use std::fs::File;
 use std::path::Path;
 
 use fullbench_types::{lookup, text_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::file::Format;
-use super::rows::Row;
+use super::file::read_rows;
 use crate::prompt::conversation;
-use crate::spec::{did_you_mean, unreadable_file};
+use crate::spec::did_you_mean;
 use crate::{EngineError, InputProblem};
 
 /// The text of a case, and where it stands.
@@ -30,37 +28,18 @@ pub struct CaseText {
 /// # Errors
 /// When the file cannot be read, has no cases, or a case has no such field.
 pub fn read_texts(path: &Path, field: Option<&str>) -> Result<Vec<CaseText>, EngineError> {
-    let shown = path.display().to_string();
-    let here = |problem: InputProblem| EngineError::from(problem.in_file(path));
-    let format = Format::of(&shown, None).map_err(|problem| {
-        here(problem.hint("data sets are csv, tsv, json, jsonl or parquet files"))
-    })?;
-    if path.is_dir() {
-        let problem = InputProblem::new("this is a folder, not a file");
-        return Err(here(problem.hint("name the file in it")));
-    }
-    let file = File::open(path)
-        .map_err(|error| here(InputProblem { hint: None, ..unreadable_file(&error) }))?;
     let mut texts = Vec::new();
-    let mut take = |row: Row| {
-        let text = text_of_field(&row.fields, field.unwrap_or("input")).map_err(|problem| {
-            let line = row.line;
-            let message = match line {
-                Some(_) => problem.message,
-                None => format!("case {}: {}", row.number, problem.message),
-            };
-            InputProblem { line, message, ..problem }
-        })?;
+    read_rows(path, &mut |row| {
+        let text = text_of_field(&row.fields, field.unwrap_or("input"))?;
         let id = match row.fields.get("id") {
             Some(id @ (Value::String(_) | Value::Number(_))) => text_of(id).into_owned(),
             _ => row.number.to_string(),
         };
         texts.push(CaseText { id, line: row.line, text });
         Ok(())
-    };
-    format.read(file, None, &mut take).map_err(here)?;
+    })?;
     if texts.is_empty() {
-        return Err(here(InputProblem::new("the data set has no cases")));
+        return Err(InputProblem::new("the data set has no cases").in_file(path).into());
     }
     Ok(texts)
 }

@@ -1,7 +1,6 @@
 //! A file of answers with what people said of them, read for the check of a judge.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
 use std::path::Path;
 
 use fullbench_check::{Example, Rating};
@@ -9,8 +8,8 @@ use fullbench_types::text_of;
 use serde_json::{Map, Value};
 
 use super::labels::LabelScale;
-use crate::dataset::{Format, Row};
-use crate::spec::{did_you_mean, unreadable_file};
+use crate::dataset::{Row, read_rows};
+use crate::spec::did_you_mean;
 use crate::{EngineError, InputProblem};
 
 /// How the file is to be read.
@@ -33,34 +32,6 @@ pub(super) struct Labelled {
     pub(super) is_yes_or_no: bool,
     has_label_column: bool,
     positions: HashMap<String, usize>,
-}
-
-/// Reads the rows of a file; a problem is told with the place of its row.
-pub(super) fn read_rows(
-    path: &Path,
-    take: &mut dyn FnMut(Row) -> Result<(), InputProblem>,
-) -> Result<(), EngineError> {
-    let here = |problem: InputProblem| EngineError::from(problem.in_file(path));
-    let format = Format::of(&path.display().to_string(), None).map_err(|problem| {
-        here(problem.hint("labelled data is a csv, tsv, json, jsonl or parquet file"))
-    })?;
-    if path.is_dir() {
-        let problem = InputProblem::new("this is a folder, not a file");
-        return Err(here(problem.hint("name the file in it")));
-    }
-    let file = File::open(path)
-        .map_err(|error| here(InputProblem { hint: None, ..unreadable_file(&error) }))?;
-    let mut placed = |row: Row| {
-        let (line, number) = (row.line, row.number);
-        take(row).map_err(|problem| {
-            let message = match line {
-                Some(_) => problem.message,
-                None => format!("row {number}: {}", problem.message),
-            };
-            InputProblem { line, message, ..problem }
-        })
-    };
-    format.read(file, None, &mut placed).map_err(here)
 }
 
 impl Labelled {

@@ -7,7 +7,7 @@ use fullbench_types::Criterion;
 use serde_json::{Map, Value, json};
 
 use super::{FIELD, LabelScale};
-use crate::spec::ModelEntry;
+use crate::spec::{ModelEntry, default_criterion};
 use crate::{EngineError, InputProblem};
 
 /// Judges of single answers.
@@ -55,11 +55,6 @@ impl CheckedJudge {
         let models = built.scorer.models();
         let mut names: Vec<String> = models.iter().map(ModelConfig::display_name).collect();
         names.dedup();
-        let implied = match method.as_str() {
-            "reference" => Some("accuracy"),
-            "claims" => Some("faithfulness"),
-            _ => None,
-        };
         Ok(Self {
             name: config.name().to_owned(),
             model: match is_recorded {
@@ -71,7 +66,7 @@ impl CheckedJudge {
             is_recorded,
             criterion: match method.as_str() {
                 "panel" => common_criterion(parameters),
-                _ => criterion(own.get("criterion"), implied),
+                _ => criterion(own.get("criterion"), &method),
             },
             config: config.clone(),
             method,
@@ -135,11 +130,6 @@ impl CheckedJudge {
                 judge.insert(name.to_owned(), value.clone());
             }
         }
-        // The model's own sampling parameters are those of its rating prompt.
-        if let Some(Ok(ModelEntry(model))) = judge.get("model").cloned().map(serde_json::from_value)
-        {
-            judge.insert("model".to_owned(), json!(model));
-        }
         Some(json!({ "type": "pairwise", "against": format!("{FIELD}.other"), "judge": judge }))
     }
 }
@@ -148,21 +138,17 @@ impl CheckedJudge {
 fn common_criterion(parameters: &Map<String, Value>) -> Option<Criterion> {
     let members = parameters.get("members").and_then(Value::as_array)?;
     let mut criteria = members.iter().map(|member| {
-        let implied = match member.get("method").and_then(Value::as_str) {
-            Some("reference") => Some("accuracy"),
-            Some("claims") => Some("faithfulness"),
-            _ => None,
-        };
-        criterion(member.pointer("/judge/criterion"), implied)
+        let method = member.get("method").and_then(Value::as_str).unwrap_or_default();
+        criterion(member.pointer("/judge/criterion"), method)
     });
     let first = criteria.next()??;
     criteria.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-fn criterion(given: Option<&Value>, implied: Option<&str>) -> Option<Criterion> {
+fn criterion(given: Option<&Value>, method: &str) -> Option<Criterion> {
     match given {
         Some(Value::String(name)) => builtin(name).cloned(),
         Some(written @ Value::Object(_)) => serde_json::from_value(written.clone()).ok(),
-        _ => builtin(implied?).cloned(),
+        _ => builtin(default_criterion(method)?).cloned(),
     }
 }

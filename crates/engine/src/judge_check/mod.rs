@@ -44,8 +44,6 @@ pub struct JudgeCheck {
     /// The members of a panel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
-    /// It compares two answers.
-    pub of_pairs: bool,
     /// How many steps the scale of the labels has, where it has a few.
     pub levels: Option<u32>,
     /// The least value that passes, where the judge has a pass mark.
@@ -125,11 +123,9 @@ pub async fn prepare_check(
         criterion: judge.criterion_name(),
         model: judge.model.clone(),
         members: judge.members(),
-        of_pairs: judge.against.is_some(),
         levels: match judge.against {
             Some(_) => Some(3),
-            None if labelled.is_yes_or_no => Some(2),
-            None => scale.levels(),
+            None => scale.levels().or(labelled.is_yes_or_no.then_some(2)),
         },
         mark: judge.mark,
         scale,

@@ -1,10 +1,11 @@
 //! What a check found, read from the records of its run.
 
+use std::sync::Arc;
+
 use fullbench_check::{Example, Observed, Probe, ProbeCase};
 use fullbench_store::{ResultDetail, RunRecord, ScopedStore};
 use fullbench_types::{Outcome, Score, TestCase, UnitKey};
 use serde_json::Value;
-use std::sync::Arc;
 
 use super::{FIELD, JudgeCheck};
 use crate::spec::stored_spec;
@@ -41,12 +42,18 @@ impl CheckedRun {
 /// # Errors
 /// When the run is no check.
 pub async fn read_check(store: &ScopedStore, run: &RunRecord) -> Result<CheckedRun, EngineError> {
-    let Some(check) = stored_spec(store, run).await?.judge_check else {
+    let spec = stored_spec(store, run).await?;
+    let (Some(check), Some(scorer)) = (spec.judge_check, spec.scorers.first()) else {
         let problem = InputProblem::new(format!("run {} is no check of a judge", run.id));
         return Err(problem
             .hint("start one with `fullbench judge check JUDGE --data FILE`")
             .into());
     };
+    // Scorers that were added to the run later are no part of the check.
+    let scorer = fullbench_score::build(scorer)
+        .map_err(|error| EngineError::StoredSpec(error.to_string()))?
+        .hash
+        .short();
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
     let mut cases = store.cases(dataset.clone());
     let mut examples: Vec<Option<Example>> = Vec::new();
@@ -73,8 +80,8 @@ pub async fn read_check(store: &ScopedStore, run: &RunRecord) -> Result<CheckedR
         let Some(last) = page.last() else { break };
         after = Some(last.key);
         for unit in &page {
-            let score = unit.scores.first().map(|entry| &entry.score);
-            observed.extend(score.map(|score| seen(unit.key.case_index as usize, score)));
+            let entry = unit.scores.iter().find(|entry| entry.scorer == scorer);
+            observed.extend(entry.map(|entry| seen(unit.key.case_index as usize, &entry.score)));
         }
     }
     Ok(CheckedRun { check, examples, probes, observed })

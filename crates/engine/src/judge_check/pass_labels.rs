@@ -6,8 +6,8 @@ use std::path::Path;
 use fullbench_types::text_of;
 use serde_json::{Map, Value};
 
-use super::data::read_rows;
 use super::labels::LabelScale;
+use crate::dataset::read_rows;
 use crate::spec::did_you_mean;
 use crate::{EngineError, InputProblem};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fullbench_judge::Method;
 use fullbench_score::ScorerConfig;
 use fullbench_store::{CriterionSource, ScopedStore};
 use fullbench_types::{Criterion, JudgeReference};
@@ -80,12 +81,7 @@ impl Definitions {
         let criterion = parameters.get("criterion").and_then(|criterion| {
             criterion.as_str().or_else(|| criterion.get("name")?.as_str()).map(str::to_owned)
         });
-        let implied = match scorer.kind.as_str() {
-            "reference" => Some("accuracy"),
-            "claims" => Some("faithfulness"),
-            _ => None,
-        };
-        let criterion = criterion.as_deref().or(implied);
+        let criterion = criterion.as_deref().or(default_criterion(&scorer.kind));
         let threshold = criterion.and_then(|name| self.thresholds.get(name));
         if let Some(threshold) = threshold.filter(|_| judges && scorer.kind != "binary") {
             parameters.entry("threshold").or_insert_with(|| json!(threshold));
@@ -125,4 +121,9 @@ impl Definitions {
         };
         Ok(())
     }
+}
+
+/// The criterion that a method of judging means where none is named.
+pub(crate) fn default_criterion(method: &str) -> Option<&'static str> {
+    serde_json::from_value::<Method>(json!(method)).ok()?.default_criterion()
 }

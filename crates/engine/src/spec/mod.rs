@@ -15,6 +15,7 @@ mod yaml;
 
 pub use criterion_file::load_criterion;
 pub use definitions::Definitions;
+pub(crate) use definitions::default_criterion;
 pub use file::{
     BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, EvaluationFile, EvaluationSpec,
     ExampleTemplate, MessageTemplates, ModelEntry, SampleConfig, SampleStrategy,

@@ -35,6 +35,7 @@ use serde_json::{Map, Value};
 
 use crate::registry::{Built, ScorerConfigError, canonical};
 use crate::scorer::{AskedCall, Item, Scorer};
+use composite::Children;
 
 pub(crate) use human_review::HumanReview;
 pub(crate) use scorecard::ScorecardParameters;
@@ -82,21 +83,34 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         false
     }
 
+    /// The scorers it is made of: what is asked of it below is asked of them, unless it says otherwise.
+    fn children(&self) -> Option<&Children> {
+        None
+    }
+
     /// Makes sure that everything is there that scoring needs.
     fn ready(&self) -> Result<(), ScorerConfigError> {
-        Ok(())
+        self.children().map_or(Ok(()), Children::ready)
     }
 
     /// The models it asks, one entry for each kind of request it makes.
     fn models(&self) -> Vec<ModelConfig> {
-        Vec::new()
+        self.children().map_or_else(Vec::new, Children::models)
     }
 
     /// Gives it the models it asks, in the same order.
-    fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
+    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
+        if let Some(children) = self.children() {
+            children.connect(models);
+        }
+    }
 
     /// Gives it a place for what judges work out once and keep.
-    fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}
+    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+        if let Some(children) = self.children() {
+            children.keep_steps(store);
+        }
+    }
 
     /// The model of the run whose answers the outputs are compared with.
     fn opponent(&self) -> Option<&str> {
@@ -104,8 +118,8 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
     }
 
     /// What would be asked about an output.
-    fn calls(&self, _item: &Item<'_>) -> Vec<AskedCall> {
-        Vec::new()
+    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.children().map_or_else(Vec::new, |children| children.calls(item, |_| true))
     }
 
     /// One score for each item, in the same order.

@@ -61,9 +61,10 @@ impl Children {
         }
     }
 
-    /// What all of them would ask about an output.
-    pub(crate) fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
-        self.0.iter().flat_map(|child| child.scorer.calls(item)).collect()
+    /// What the scorers that are wanted, by their index, would ask about an output.
+    pub(crate) fn calls(&self, item: &Item<'_>, wanted: impl Fn(usize) -> bool) -> Vec<AskedCall> {
+        let asked = self.0.iter().enumerate().filter(|(index, _)| wanted(*index));
+        asked.flat_map(|(_, child)| child.scorer.calls(item)).collect()
     }
 
     /// For each item the score of every scorer.

@@ -1,10 +1,6 @@
 //! `ensemble`: one score from several scorers.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use fullbench_judge::StepsStore;
-use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Outcome, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +8,7 @@ use serde_json::json;
 
 use super::{Children, NestedScorer, passing_reason, with_parts};
 use crate::registry::ScorerConfigError;
-use crate::scorer::{AskedCall, Item};
+use crate::scorer::Item;
 use crate::scorers::{BatchScorer, Parameters};
 
 /// How the values of the members become one.
@@ -110,24 +106,8 @@ impl Parameters for EnsembleParameters {
 
 #[async_trait]
 impl BatchScorer for Ensemble {
-    fn ready(&self) -> Result<(), ScorerConfigError> {
-        self.children.ready()
-    }
-
-    fn models(&self) -> Vec<ModelConfig> {
-        self.children.models()
-    }
-
-    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
-        self.children.connect(models);
-    }
-
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
-        self.children.keep_steps(store);
-    }
-
-    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
-        self.children.calls(item)
+    fn children(&self) -> Option<&Children> {
+        Some(&self.children)
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -1,10 +1,6 @@
 //! `judge_check`: a judge before the probes of its report card.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use fullbench_judge::StepsStore;
-use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Score, TestCase};
 use futures::future::join_all;
 use schemars::JsonSchema;
@@ -14,7 +10,7 @@ use serde_json::Value;
 use super::NestedScorer;
 use super::children::Children;
 use crate::registry::ScorerConfigError;
-use crate::scorer::{AskedCall, Item};
+use crate::scorer::Item;
 use crate::scorers::{BatchScorer, Parameters};
 
 /// The field of a case that says which probe it is.
@@ -81,24 +77,8 @@ impl BatchScorer for CheckedJudge {
         self.is_binary
     }
 
-    fn ready(&self) -> Result<(), ScorerConfigError> {
-        self.children.ready()
-    }
-
-    fn models(&self) -> Vec<ModelConfig> {
-        self.children.models()
-    }
-
-    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
-        self.children.connect(models);
-    }
-
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
-        self.children.keep_steps(store);
-    }
-
-    fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
-        self.children.calls(item)
+    fn children(&self) -> Option<&Children> {
+        Some(&self.children)
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

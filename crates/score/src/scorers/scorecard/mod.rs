@@ -10,11 +10,8 @@ mod set;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::StepsStore;
-use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Score, TestCase, UnscoredReason, text_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,20 +114,14 @@ impl BatchScorer for ScorecardScorer {
         })
     }
 
-    fn models(&self) -> Vec<ModelConfig> {
-        self.children.models()
-    }
-
-    fn connect(&self, models: Vec<Arc<ModelHandle>>) {
-        self.children.connect(models);
-    }
-
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
-        self.children.keep_steps(store);
+    fn children(&self) -> Option<&Children> {
+        Some(&self.children)
     }
 
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
-        self.children.calls(item)
+        let Ok((place, names)) = self.needed(item.case) else { return Vec::new() };
+        let Some(set) = self.sets.get(place) else { return Vec::new() };
+        self.children.calls(item, |child| set.asks(child, names.as_deref()))
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

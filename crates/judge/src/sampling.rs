@@ -183,5 +183,7 @@ fn kept(generation: &Generation, place: &Place<'_>) -> JudgeReply {
         latency_us: generation.latency_us,
         cost: generation.cost,
         cached: generation.cached,
+        saved: generation.saved,
+        endpoint: generation.endpoint.clone(),
     }
 }

@@ -16,6 +16,8 @@ pub struct Item<'unit> {
     pub case: &'unit TestCase,
     /// The answer.
     pub generation: &'unit Generation,
+    /// Which of the model's answers to the case it is, counted from 0.
+    pub repetition: u32,
     /// How often a judge was asked about it before: in another round it is asked anew, not read from the response cache.
     pub round: u32,
     /// The answer of the scorer's opponent to the same case, for scorers that have one.
@@ -37,7 +39,7 @@ impl<'unit> Item<'unit> {
     /// An output that is scored for the first time.
     #[must_use]
     pub fn new(case: &'unit TestCase, generation: &'unit Generation) -> Self {
-        Self { case, generation, round: 0, other: None }
+        Self { case, generation, repetition: 0, round: 0, other: None }
     }
 }
 

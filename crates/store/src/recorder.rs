@@ -50,7 +50,7 @@ const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, o
 
 const SCORE_COLUMNS: &str = "run_id, case_index, model_index, repetition, scorer, revision, \
     organization_id, outcome, reason, raw, value, reasoning, evidence, confidence, \
-    cost_nanodollars, cached, judgement, judge_id, recorded_at";
+    cost_nanodollars, cached, judgement, judge_id, path, recorded_at";
 
 /// A success never changes; a failure is replaced by what came after it, and its calls are added up.
 const REPLACE_FAILURES: &str = "ON CONFLICT (run_id, case_index, model_index, repetition) DO UPDATE \
@@ -71,7 +71,7 @@ const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_ind
     raw = excluded.raw, value = excluded.value, reasoning = excluded.reasoning, \
     evidence = excluded.evidence, confidence = excluded.confidence, \
     cost_nanodollars = excluded.cost_nanodollars, cached = excluded.cached, \
-    judgement = excluded.judgement, judge_id = excluded.judge_id, \
+    judgement = excluded.judgement, judge_id = excluded.judge_id, path = excluded.path, \
     recorded_at = excluded.recorded_at WHERE scores.reason = 'provider_error'";
 
 const UPSERT_LANE: &str = "INSERT INTO run_progress (run_id, model_index, organization_id, \
@@ -166,6 +166,7 @@ impl RunRecorder {
                 .and_then(|judgement| serde_json::to_string(judgement).ok())
                 .into(),
             judge.map(|judge| judge.id.0).into(),
+            score.path.as_ref().and_then(|path| serde_json::to_string(path).ok()).into(),
             now.into(),
         ]);
     }
@@ -187,12 +188,14 @@ fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
     };
     let has_details = !generation.alternatives.is_empty()
         || generation.logprobs.is_some()
-        || generation.choices.is_some();
+        || generation.choices.is_some()
+        || generation.endpoint.is_some();
     let details = has_details.then(|| {
         serde_json::json!({
             "alternatives": generation.alternatives,
             "logprobs": generation.logprobs,
             "choices": generation.choices,
+            "endpoint": generation.endpoint,
         })
         .to_string()
     });

@@ -53,6 +53,8 @@ struct Details {
     logprobs: Option<Vec<TokenLogprob>>,
     #[serde(default)]
     choices: Option<Vec<ChoiceProbability>>,
+    #[serde(default)]
+    endpoint: Option<String>,
 }
 
 impl ScopedStore {
@@ -132,7 +134,7 @@ impl ScopedStore {
         };
         let sql = format!(
             "SELECT case_index, model_index, repetition, scorer, revision, outcome, reason, raw, \
-             value, confidence, cost_nanodollars, cached, {texts} FROM scores WHERE run_id = $1 \
+             value, confidence, cost_nanodollars, cached, {texts}, path FROM scores WHERE run_id = $1 \
              AND (case_index, model_index, repetition) >= ($2, $3, $4) \
              AND (case_index, model_index, repetition) <= ($5, $6, $7) AND organization_id = $8 \
              ORDER BY case_index, model_index, repetition, scorer, revision"
@@ -205,6 +207,8 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
         cost: row.try_get_by_index::<Option<i64>>(14)?.map(NanoDollars),
         attempts,
         cached: row.try_get_by_index(16)?,
+        saved: None,
+        endpoint: details.endpoint,
         logprobs: details.logprobs,
         choices: details.choices,
         reported_model: row.try_get_by_index(17)?,
@@ -219,6 +223,8 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
     let evidence: Option<String> = row.try_get_by_index(13)?;
     let judgement: Option<String> = row.try_get_by_index(14)?;
     let judgement = judgement.map(|json| serde_json::from_str(&json)).transpose();
+    let path: Option<String> = row.try_get_by_index(15)?;
+    let path = path.map(|json| serde_json::from_str(&json)).transpose();
     let score = Score {
         outcome: Outcome::from_words(&outcome, reason.as_deref())
             .ok_or_else(|| StoreError::Damaged(format!("an unknown outcome `{outcome}`")))?,
@@ -231,6 +237,7 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
         cached: row.try_get_by_index(11)?,
         judgement: judgement
             .map_err(|error| StoreError::Damaged(format!("a judgement: {error}")))?,
+        path: path.map_err(|error| StoreError::Damaged(format!("the way to a score: {error}")))?,
     };
     let scorer: Uuid = row.try_get_by_index(3)?;
     let revision = row.try_get_by_index::<i32>(4)? as u32;

@@ -122,6 +122,12 @@ pub struct Generation {
     pub attempts: u32,
     /// Served from the response cache.
     pub cached: bool,
+    /// What it had cost when it was made, where it comes from the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<NanoDollars>,
+    /// Which of several equivalent deployments answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
     /// Log-probabilities, where they were asked for and given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Vec<TokenLogprob>>,
@@ -151,6 +157,8 @@ impl Generation {
             cost: None,
             attempts: 0,
             cached: false,
+            saved: None,
+            endpoint: None,
             logprobs: None,
             choices: None,
             reported_model: None,

@@ -67,6 +67,12 @@ pub struct JudgeReply {
     /// Served from the response cache.
     #[serde(default)]
     pub cached: bool,
+    /// What it had cost when it was made, where it comes from the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<NanoDollars>,
+    /// Which of several equivalent deployments answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
 }
 
 impl Judgement {
@@ -80,6 +86,16 @@ impl Judgement {
     #[must_use]
     pub fn output_tokens(&self) -> u64 {
         self.replies.iter().map(|reply| reply.output_tokens).sum()
+    }
+
+    /// What all replies cost, or had cost when they were made; none where no price is known.
+    #[must_use]
+    pub fn full_cost(&self) -> Option<NanoDollars> {
+        let cost = |reply: &JudgeReply| match (reply.cost, reply.saved) {
+            (None, None) => None,
+            (cost, saved) => Some(cost.unwrap_or_default() + saved.unwrap_or_default()),
+        };
+        self.replies.iter().map(cost).sum()
     }
 
     /// Seconds that all calls took together.

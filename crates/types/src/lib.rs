@@ -10,6 +10,7 @@ mod id;
 mod judgement;
 mod message;
 mod money;
+mod path;
 mod run;
 mod score;
 
@@ -23,5 +24,8 @@ pub use id::{ContentHash, DEFAULT_ORGANIZATION, JudgeId, OrganizationId, RunId, 
 pub use judgement::{JudgeReference, JudgeReply, Judgement};
 pub use message::{Message, Role};
 pub use money::NanoDollars;
+pub use path::{
+    Audit, CascadeEnd, CascadePath, Route, RoutePath, ScorePath, SimilarPath, TierEntry, TierPath,
+};
 pub use run::{RunKind, RunState};
 pub use score::{FailureReason, Outcome, Score, UnscoredReason};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Judgement, NanoDollars};
+use crate::{Judgement, NanoDollars, ScorePath};
 
 /// Why a unit's last attempt failed; `resume` tries these again.
 #[derive(
@@ -214,6 +214,9 @@ pub struct Score {
     /// How a judge came to it; none for scorers that ask no model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Box<Judgement>>,
+    /// The way to it, where not every output is judged by the same scorer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Box<ScorePath>>,
 }
 
 impl Score {
@@ -260,6 +263,7 @@ impl Score {
             cost: None,
             cached: false,
             judgement: None,
+            path: None,
         }
     }
 }

@@ -187,7 +187,8 @@ async fn scores_in_task(
                     OpposedAnswer::Missing => Opposed::Missing,
                     OpposedAnswer::Text(text) => Opposed::Answer(text),
                 });
-                Some(Item { other, ..Item::new(&unit.case, unit.result.as_ref().ok()?) })
+                let item = Item::new(&unit.case, unit.result.as_ref().ok()?);
+                Some(Item { other, repetition: unit.key.repetition, ..item })
             })
             .collect();
         let scores = scorer.scorer.score(&items).await;

@@ -161,6 +161,7 @@ impl ModelHandle {
         self.counters.count_cache_hit();
         Generation {
             cached: true,
+            saved: generation.cost.filter(|cost| *cost != NanoDollars::ZERO),
             attempts: 0,
             cost: Some(NanoDollars::ZERO),
             queue_us: 0,

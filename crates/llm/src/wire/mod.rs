@@ -162,6 +162,8 @@ impl Answer {
             cost: None,
             attempts: 1,
             cached: false,
+            saved: None,
+            endpoint: None,
             logprobs: self.logprobs,
             choices: None,
             reported_model: self.reported_model,

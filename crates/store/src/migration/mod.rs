@@ -7,6 +7,7 @@ mod m0004_judgements;
 mod m0005_judges;
 mod m0006_run_scorers;
 mod m0007_evaluation_steps;
+mod m0008_score_paths;
 
 use sea_orm_migration::prelude::*;
 
@@ -23,6 +24,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_judges::Migration),
             Box::new(m0006_run_scorers::Migration),
             Box::new(m0007_evaluation_steps::Migration),
+            Box::new(m0008_score_paths::Migration),
         ]
     }
 }

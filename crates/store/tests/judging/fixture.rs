@@ -90,6 +90,8 @@ pub(crate) fn judgement(
             latency_us: seconds * 1_000_000,
             cost: None,
             cached: false,
+            saved: None,
+            endpoint: None,
         }],
     }
 }

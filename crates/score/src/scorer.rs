@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{Generation, Message, Score, TestCase};
+use fullbench_types::{Criterion, Generation, Message, Score, TestCase};
 
 use crate::registry::ScorerConfigError;
 
@@ -81,6 +81,11 @@ pub trait Scorer: Send + Sync {
 
     /// Gives it a place for what judges work out once and keep; called before the first score is asked for.
     fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}
+
+    /// What it judges by, where a model judges by a criterion.
+    fn criterion(&self) -> Option<&Criterion> {
+        None
+    }
 
     /// The model of the run whose answers the outputs are compared with: it answers before the others, and items carry its answer.
     fn opponent(&self) -> Option<&str> {

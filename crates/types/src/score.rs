@@ -246,6 +246,12 @@ impl Score {
         Self { outcome: Outcome::Unscored(reason), ..Self::blank() }
     }
 
+    /// No score, since this output was not chosen for one.
+    #[must_use]
+    pub fn not_sampled() -> Self {
+        Self { outcome: Outcome::NotSampled, ..Self::blank() }
+    }
+
     /// The same score with a sentence that explains it.
     #[must_use]
     pub fn because(self, reasoning: impl Into<String>) -> Self {

@@ -17,7 +17,7 @@ pub use description::{ScorerDescription, descriptions};
 pub use error::ScorerConfigError;
 
 use description::parameter_names;
-use error::suggestion;
+pub(crate) use error::suggestion;
 
 /// Words that mean something else where gates name scorers.
 const RESERVED: [&str; 6] = ["unscored", "cost", "latency", "answered", "tokens", "units"];

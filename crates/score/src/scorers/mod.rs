@@ -1,6 +1,7 @@
 //! Every built-in scorer, and what they share: parameters that describe themselves, one score per item.
 
 mod bounds;
+mod cascade;
 mod choice_letter;
 mod composite;
 mod contains;
@@ -18,6 +19,7 @@ mod multiple_choice;
 mod number;
 mod numeric_match;
 mod regex;
+mod routed;
 mod scorecard;
 mod semantic;
 mod text;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{ContentHash, Score};
+use fullbench_types::{ContentHash, Criterion, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -112,6 +114,11 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         }
     }
 
+    /// What it judges by.
+    fn criterion(&self) -> Option<&Criterion> {
+        None
+    }
+
     /// The model of the run whose answers the outputs are compared with.
     fn opponent(&self) -> Option<&str> {
         None
@@ -172,6 +179,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<semantic::BertScoreParameters>(),
     kind::<judge::Binary>(),
     kind::<text::BleuParameters>(),
+    kind::<cascade::CascadeParameters>(),
     kind::<text::ChrfParameters>(),
     kind::<judge::Claims>(),
     kind::<custom::Command>(),
@@ -203,6 +211,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind::<text::Rouge2>(),
     kind::<text::RougeL>(),
     kind::<text::RougeLsum>(),
+    kind::<routed::RoutedParameters>(),
     kind::<judge::Rubric>(),
     kind::<ScorecardParameters>(),
     kind::<semantic::SemanticSimilarity>(),
@@ -305,6 +314,10 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
         self.scorer.keep_steps(store);
+    }
+
+    fn criterion(&self) -> Option<&Criterion> {
+        self.scorer.criterion()
     }
 
     fn opponent(&self) -> Option<&str> {

@@ -13,6 +13,9 @@ use super::NestedScorer;
 use crate::registry::{NamedScorer, ScorerConfigError, build};
 use crate::scorer::{AskedCall, Item};
 
+/// Scorers that judge outputs in different ways: another one could not tell which way a value came.
+const WITH_PATHS: [&str; 2] = ["cascade", "routed"];
+
 /// Scorers that are asked together.
 pub(crate) struct Children(Vec<NamedScorer>);
 
@@ -27,6 +30,12 @@ impl Children {
             if child.scorer.opponent().is_some() {
                 let error = ScorerConfigError::at("opponent", "only a scorer by itself has one")
                     .hint("list the comparison among `scorers`, not inside another scorer");
+                return Err(within(&place, error));
+            }
+            if WITH_PATHS.contains(&child.kind.as_str()) {
+                let message = format!("`{}` cannot be part of another scorer", child.kind);
+                let error = ScorerConfigError::new(message)
+                    .hint("its numbers need the way each output took: list it among `scorers`");
                 return Err(within(&place, error));
             }
             scorers.push(child);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fullbench_judge::{Method, Pair, PairJudge, Preference, Subject};
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{JudgeReference, Outcome, Score, UnscoredReason, text_of};
+use fullbench_types::{JudgeReference, Score, UnscoredReason, text_of};
 use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,9 +119,8 @@ impl PairScorer {
             return match item.other {
                 Some(Opposed::Answer(text)) => Ok(Cow::Borrowed(text)),
                 Some(Opposed::Itself) => {
-                    let itself = Score::unscored(UnscoredReason::ScorerError)
-                        .because("a model is not compared with itself");
-                    Err(Box::new(Score { outcome: Outcome::NotSampled, ..itself }))
+                    let itself = Score::not_sampled();
+                    Err(Box::new(itself.because("a model is not compared with itself")))
                 }
                 // Asked for again when the run goes on: by then the opponent may have answered.
                 Some(Opposed::Missing) | None => {

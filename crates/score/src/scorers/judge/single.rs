@@ -9,7 +9,7 @@ use fullbench_judge::{
     Structured,
 };
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{JudgeReference, Score};
+use fullbench_types::{Criterion, JudgeReference, Score};
 use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,6 +173,10 @@ impl BatchScorer for SingleJudge {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.connection.connect(models);
+    }
+
+    fn criterion(&self) -> Option<&Criterion> {
+        Some(self.judge.criterion())
     }
 
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {

@@ -41,6 +41,14 @@ pub trait Ask: Send + Sync {
     /// When there is none.
     async fn ask(&self, question: Question<'_>) -> Result<Generation, AskError>;
 
+    /// A part of a reply that was kept for this question.
+    async fn kept(&self, _question: &Question<'_>) -> Option<Generation> {
+        None
+    }
+
+    /// Keeps a part of a reply for this question, so that the whole need not be asked for again.
+    async fn keep(&self, _question: &Question<'_>, _part: &Generation) {}
+
     /// The replies were given before, to prompts that may have been others: a plain number is read as well as JSON, and asking
     /// again is of no use.
     fn is_recorded(&self) -> bool {
@@ -95,6 +103,19 @@ impl Ask for Connected {
         let Question { request, messages, repetition, sample, .. } = question;
         let handle = self.0.get(request).ok_or(AskError::NotConnected { request })?;
         Ok(handle.generate(messages, repetition, sample).await?)
+    }
+
+    async fn kept(&self, question: &Question<'_>) -> Option<Generation> {
+        let Question { messages, repetition, sample, .. } = question;
+        let handle = self.0.get(question.request)?;
+        handle.cached(messages.clone(), *repetition, *sample).await
+    }
+
+    async fn keep(&self, question: &Question<'_>, part: &Generation) {
+        let Question { messages, repetition, sample, .. } = question;
+        if let Some(handle) = self.0.get(question.request) {
+            handle.remember(messages.clone(), *repetition, *sample, part).await;
+        }
     }
 }
 

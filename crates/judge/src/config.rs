@@ -8,6 +8,7 @@ use fullbench_types::Criterion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::batch::MOST_ITEMS;
 use crate::criteria::{builtin, builtin_criteria, check};
 use crate::error::JudgeError;
 use crate::prompts::{PromptKind, PromptOverride};
@@ -165,6 +166,9 @@ pub struct JudgeConfig {
     /// Least value from 0 to 1 that passes; without one there is a score and no verdict. `binary` needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
+    /// How many answers are shown in one prompt, 1 to 100: cheaper, since what is common is sent once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub batch: u32,
     /// Templates in the place of built-in ones, by request: `g_eval`, `g_eval_steps`, `rubric`, …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<PromptKind, PromptOverride>,
@@ -187,6 +191,7 @@ impl JudgeConfig {
             structured: Structured::Auto,
             logprobs: Logprobs::Auto,
             threshold: None,
+            batch: 1,
             prompts: BTreeMap::new(),
         }
     }
@@ -218,6 +223,8 @@ impl JudgeConfig {
         };
         range("samples", self.samples, 1, MOST_SAMPLES)?;
         range("retries", self.retries, 0, MOST_RETRIES)?;
+        range("batch", self.batch, 1, MOST_ITEMS)?;
+        self.check_batch()?;
         if let Some(threshold) = self.threshold.filter(|value| !(0.0..=1.0).contains(value)) {
             let message = format!("{threshold} is not from 0 to 1");
             let hint = "a threshold is on the value from 0 to 1, whatever the scale";
@@ -249,6 +256,32 @@ impl JudgeConfig {
             ));
         }
         self.check_model()
+    }
+
+    /// A batch is read by the built-in prompt, once.
+    fn check_batch(&self) -> Result<(), JudgeError> {
+        if self.batch == 1 {
+            return Ok(());
+        }
+        let own = |kind: &PromptKind| *kind != PromptKind::GEvalSteps;
+        let (message, hint) = if matches!(self.method, Method::Claims | Method::Pairwise) {
+            (format!("`{}` looks at one answer at a time", self.method), "remove `batch`")
+        } else if self.samples > 1 {
+            (
+                "several samples are asked for by themselves".to_owned(),
+                "remove `batch` or `samples`",
+            )
+        } else if self.prompts.keys().any(own) {
+            ("a template of one's own shows one answer".to_owned(), "remove `batch` or `prompts`")
+        } else if self.logprobs == Logprobs::On {
+            (
+                "log-probabilities of several scores cannot be told apart".to_owned(),
+                "remove `batch` or `logprobs`",
+            )
+        } else {
+            return Ok(());
+        };
+        Err(JudgeError::setting("batch", message, hint))
     }
 
     fn check_model(&self) -> Result<(), JudgeError> {

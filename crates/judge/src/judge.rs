@@ -10,6 +10,7 @@ use fullbench_types::{
 use tokio::sync::OnceCell;
 
 use crate::ask::Ask;
+use crate::batch::{BatchRequest, batch_request};
 use crate::config::{JudgeConfig, Method};
 use crate::error::JudgeError;
 use crate::methods;
@@ -31,6 +32,8 @@ pub(crate) struct Request {
     pub(crate) model: ModelConfig,
     /// How to reply, in words.
     pub(crate) format: String,
+    /// JSON Schema of the reply.
+    pub(crate) schema: serde_json::Value,
 }
 
 /// A prompt as it would be sent.
@@ -54,6 +57,8 @@ pub struct Judge {
     pub(crate) levels: Vec<RubricLevel>,
     pub(crate) prompts: PromptSet,
     pub(crate) requests: Vec<Request>,
+    /// How several outputs are asked about at a time, where they are.
+    pub(crate) batch: Option<BatchRequest>,
     pub(crate) steps_store: OnceLock<Arc<dyn StepsStore>>,
     /// The steps, or why the model could not write them: it is not asked again for every output.
     pub(crate) steps: OnceCell<Result<Vec<String>, String>>,
@@ -98,6 +103,7 @@ impl Judge {
         let requests: Vec<Request> =
             requests.map(|kind| request(&config, &prompts, *kind, scale)).collect();
         check_models(&config, &requests)?;
+        let batch = requests.first().and_then(|single| batch_request(&config, single));
         Ok(Self {
             config,
             criterion,
@@ -105,6 +111,7 @@ impl Judge {
             levels,
             prompts,
             requests,
+            batch,
             steps_store: OnceLock::new(),
             steps: OnceCell::new(),
         })
@@ -122,7 +129,8 @@ impl Judge {
         if self.config.model.provider == Provider::Recorded {
             return Vec::new();
         }
-        self.requests.iter().map(|request| request.model.clone()).collect()
+        let batch = self.batch.as_ref().map(|batch| &batch.model);
+        self.requests.iter().map(|request| &request.model).chain(batch).cloned().collect()
     }
 
     /// The judge's configuration.
@@ -335,7 +343,7 @@ pub(crate) fn prompt_failed(error: &PromptError) -> NoScore {
     NoScore::new(UnscoredReason::ScorerError, error.to_string())
 }
 
-fn prompt_text(messages: &[Message]) -> String {
+pub(crate) fn prompt_text(messages: &[Message]) -> String {
     let shown =
         messages.iter().map(|message| format!("[{}]\n{}", message.role.as_str(), message.content));
     shown.collect::<Vec<_>>().join("\n\n")
@@ -380,6 +388,6 @@ fn request(config: &JudgeConfig, prompts: &PromptSet, kind: PromptKind, scale: S
     };
     model.max_tokens = config.effective_max_tokens();
     model.top_logprobs = asks_logprobs.then_some(ALTERNATIVES);
-    model.json_schema = config.enforces_schema().then_some(schema);
-    Request { kind, model, format }
+    model.json_schema = config.enforces_schema().then(|| schema.clone());
+    Request { kind, model, format, schema }
 }

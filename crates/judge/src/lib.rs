@@ -6,6 +6,7 @@
 
 mod ask;
 mod attacks;
+mod batch;
 mod config;
 mod criteria;
 mod error;

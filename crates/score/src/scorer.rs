@@ -52,6 +52,10 @@ pub struct AskedCall {
     pub messages: Vec<Message>,
     /// How often it is asked for one output, at least and at most.
     pub times: (u32, u32),
+    /// How many outputs share the call: each adds its own text, and what is common is sent once.
+    pub together: u32,
+    /// The text of the prompt that is this output's own.
+    pub own: String,
 }
 
 /// Anything that turns a case and an output into a score.
@@ -78,6 +82,11 @@ pub trait Scorer: Send + Sync {
 
     /// Gives it the models it asks, in the order of [`Scorer::models`]; called before the first score is asked for.
     fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
+
+    /// How many outputs it wants to see together: more than one where that is cheaper.
+    fn batch_size(&self) -> usize {
+        1
+    }
 
     /// Gives it a place for what judges work out once and keep; called before the first score is asked for.
     fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}

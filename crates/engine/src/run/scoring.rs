@@ -1,12 +1,14 @@
 //! Scoring: answers that are safely recorded get their scores.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fullbench_score::{Item, NamedScorer, Opposed};
 use fullbench_store::ScoreRecord;
 use fullbench_types::{NanoDollars, Outcome, Score, UnscoredReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::lane::GeneratedUnit;
 use super::opponents::{Opponents, OpposedAnswer};
@@ -16,6 +18,8 @@ use super::recorder::ScoredUnit;
 const BATCH: usize = 256;
 /// Batches scored at the same time.
 const MAX_BATCHES: usize = 8;
+/// How long units wait for others that are judged with the same prompt.
+const COMPANY: Duration = Duration::from_millis(500);
 /// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that a
 /// kill loses only what is on its way. The models' limits decide how many are really asked.
 const MAX_JUDGED: usize = 512;
@@ -51,11 +55,27 @@ impl Scoring {
         mut answers: mpsc::UnboundedReceiver<Vec<GeneratedUnit>>,
     ) -> LeftOpen {
         let asks = self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty());
-        let (size, most) = if asks { (1, MAX_JUDGED) } else { (BATCH, MAX_BATCHES) };
+        let together = self.scorers.iter().map(|scorer| scorer.scorer.batch_size()).max();
+        let together = together.unwrap_or(1).max(1);
+        let (size, most) = if asks { (together, MAX_JUDGED) } else { (BATCH, MAX_BATCHES) };
         let mut open = LeftOpen::default();
         let mut batches = JoinSet::new();
-        while let Some(mut units) = answers.recv().await {
-            while !units.is_empty() {
+        let mut units = Vec::new();
+        loop {
+            let came = match asks && together > 1 && !units.is_empty() {
+                // What is judged together waits a while for company.
+                true => timeout(COMPANY, answers.recv()).await,
+                false => Ok(answers.recv().await),
+            };
+            let is_waiting = match came {
+                Ok(Some(more)) => {
+                    units.extend(more);
+                    asks && together > 1
+                }
+                Ok(None) if units.is_empty() => break,
+                Ok(None) | Err(_) => false,
+            };
+            while !units.is_empty() && (!is_waiting || units.len() >= size) {
                 let batch = units.split_off(units.len().saturating_sub(size));
                 if batches.len() >= most
                     && let Some(Ok(batch)) = batches.join_next().await

@@ -55,16 +55,11 @@ pub(crate) async fn judge(judge: &Judge, sampler: Sampler<'_>, subject: &Subject
             replies,
         );
     };
-    let steps = match judge.config.method {
-        Method::GEval => {
-            let written = steps(judge, sampler).await;
-            replies.extend(written.replies);
-            match written.result {
-                Ok(steps) => steps,
-                Err(missing) => return none(missing, replies),
-            }
-        }
-        _ => Vec::new(),
+    let written = steps_of(judge, sampler).await;
+    replies.extend(written.replies);
+    let steps = match written.result {
+        Ok(steps) => steps,
+        Err(missing) => return none(missing, replies),
     };
     let rendered =
         judge.prompts.render(request.kind, &judge.given(request, &steps), &judge.slots(subject));
@@ -207,6 +202,14 @@ fn reading(
         score: Some(f64::from(score.number)),
         distribution: if mass.is_some() { weights.clone() } else { Vec::new() },
         value: Rating { weights, mass, note, reasoning, detail },
+    }
+}
+
+/// The steps a judge goes by; only `g_eval` has some.
+pub(crate) async fn steps_of(judge: &Judge, sampler: Sampler<'_>) -> Sampled<Vec<String>> {
+    match judge.config.method {
+        Method::GEval => steps(judge, sampler).await,
+        _ => Sampled { replies: Vec::new(), result: Ok(Vec::new()) },
     }
 }
 

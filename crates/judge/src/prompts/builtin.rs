@@ -11,7 +11,10 @@ pub(super) const CRITERION: &str = include_str!("../../prompts/criterion.jinja")
 /// Input, context and references; templates may include it.
 pub(super) const BACKGROUND: &str = include_str!("../../prompts/background.jinja");
 
-const JUDGE: &str = include_str!("../../prompts/judge.system.jinja");
+/// Several answers in one prompt.
+pub(crate) const BATCH: &str = include_str!("../../prompts/batch.user.jinja");
+/// What every judge is.
+pub(super) const JUDGE: &str = include_str!("../../prompts/judge.system.jinja");
 const SCORE: &str = include_str!("../../prompts/g_eval.schema.json");
 
 /// The built-in prompt of a kind.

@@ -22,9 +22,18 @@ pub(crate) fn schema_for(schema: &Value, scale: Scale) -> Value {
 
 /// How to reply, in words; with the whole schema where the provider does not enforce it.
 pub(crate) fn format_text(schema: &Value, enforced: bool) -> String {
-    let mut text =
-        "Reply with one JSON object, and nothing before or after it. Its fields, in this order:"
-            .to_owned();
+    let heading =
+        "Reply with one JSON object, and nothing before or after it. Its fields, in this order:";
+    let mut text = format_fields(schema, heading);
+    if !enforced {
+        text.push_str(&format!("\nThe object satisfies this JSON Schema:\n{schema}"));
+    }
+    text
+}
+
+/// The fields of an object in words.
+pub(crate) fn format_fields(schema: &Value, heading: &str) -> String {
+    let mut text = heading.to_owned();
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         let word = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -40,9 +49,6 @@ pub(crate) fn format_text(schema: &Value, enforced: bool) -> String {
             let words: Vec<String> = listed.iter().map(ToString::to_string).collect();
             text.push_str(&format!("; one of {}", words.join(", ")));
         }
-    }
-    if !enforced {
-        text.push_str(&format!("\nThe object satisfies this JSON Schema:\n{schema}"));
     }
     text
 }

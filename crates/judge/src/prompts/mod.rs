@@ -18,7 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub(crate) use format::{format_text, schema_for};
+pub(crate) use builtin::BATCH;
+pub(crate) use format::{format_fields, format_text, schema_for};
 
 use crate::frame::Framer;
 
@@ -263,17 +264,39 @@ fn values(given: &Given<'_>, slots: &[Slot<'_>]) -> TemplateValue {
     values.insert("scale".to_owned(), json!(given.scale));
     values.insert("levels".to_owned(), json!(given.levels));
     values.insert("steps".to_owned(), json!(given.steps));
-    values.insert("quoting".to_owned(), Value::from(builtin::QUOTING.trim_end()));
+    values.insert("quoting".to_owned(), Value::from(quoting()));
     values.insert("format".to_owned(), Value::from(given.format));
     TemplateValue::from(Serde(values))
 }
 
-fn compiled(kind: PromptKind, prompt: &Prompt) -> Result<Environment<'static>, PromptError> {
+/// What a judge is told about frames.
+pub(crate) fn quoting() -> &'static str {
+    builtin::QUOTING.trim_end()
+}
+
+/// The templates of a batch: `system` and `batch`.
+pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let mut environment = bare_environment()?;
+    for (name, text) in
+        [("criterion", builtin::CRITERION), ("system", builtin::JUDGE), ("batch", builtin::BATCH)]
+    {
+        environment.add_template(name, text.trim_end())?;
+    }
+    Ok(environment)
+}
+
+/// An environment in which every name must be known and nothing is escaped.
+fn bare_environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.map_err(|error| describe(kind, "system", &error))?);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
+    environment.set_syntax(syntax);
+    Ok(environment)
+}
+
+fn compiled(kind: PromptKind, prompt: &Prompt) -> Result<Environment<'static>, PromptError> {
+    let mut environment = bare_environment().map_err(|error| describe(kind, "system", &error))?;
     let templates = [
         ("criterion", builtin::CRITERION.trim_end()),
         ("background", builtin::BACKGROUND.trim_end()),

@@ -157,6 +157,37 @@ impl ModelHandle {
         self.ask(&request, key).await
     }
 
+    /// The answer that is kept for a request, where there is one.
+    pub async fn cached(
+        &self,
+        messages: Vec<Message>,
+        repetition: u32,
+        sample: u32,
+    ) -> Option<Generation> {
+        let cache = self.options.cache.as_ref()?;
+        if self.options.cache_mode == CacheMode::Off {
+            return None;
+        }
+        let key = self.request(messages, repetition, sample).cache_key();
+        cache.get(&key).await.map(|generation| self.served_from_cache(generation))
+    }
+
+    /// Keeps an answer that was not given to this request alone, such as a part of a longer one.
+    pub async fn remember(
+        &self,
+        messages: Vec<Message>,
+        repetition: u32,
+        sample: u32,
+        generation: &Generation,
+    ) {
+        if let Some(cache) = &self.options.cache
+            && self.options.cache_mode == CacheMode::Use
+        {
+            let key = self.request(messages, repetition, sample).cache_key();
+            cache.put(&key, generation).await;
+        }
+    }
+
     fn served_from_cache(&self, generation: Generation) -> Generation {
         self.counters.count_cache_hit();
         Generation {

@@ -107,6 +107,11 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         }
     }
 
+    /// How many outputs it wants to see together.
+    fn batch_size(&self) -> usize {
+        self.children().map_or(1, Children::batch_size)
+    }
+
     /// Gives it a place for what judges work out once and keep.
     fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
         if let Some(children) = self.children() {
@@ -310,6 +315,10 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.scorer.connect(models);
+    }
+
+    fn batch_size(&self) -> usize {
+        self.scorer.batch_size()
     }
 
     fn keep_steps(&self, store: &Arc<dyn StepsStore>) {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use fullbench_llm::{ModelConfig, Provider, estimate_messages, upper_estimate_messages};
-use fullbench_score::{Item, NamedScorer, Opposed};
+use fullbench_llm::{
+    ModelConfig, Provider, estimate_messages, estimate_tokens, upper_estimate_messages,
+};
+use fullbench_score::{AskedCall, Item, NamedScorer, Opposed};
 use fullbench_store::{DatasetVersion, ScopedStore};
 use fullbench_types::{Generation, TestCase, text_of};
 use serde::Serialize;
@@ -14,7 +16,7 @@ use crate::EngineError;
 use crate::spec::EvaluationSpec;
 
 /// Cases whose prompts are looked at; the others are taken to be like them.
-const LOOKED_AT: u64 = 500;
+const LOOKED_AT: u64 = 5_000;
 
 /// What a model that a scorer asks would take.
 #[derive(Debug, Clone, Serialize)]
@@ -38,9 +40,9 @@ pub struct JudgeEstimate {
 /// Sums of what one scorer asks one model about the cases that are looked at.
 struct Asked {
     model: ModelConfig,
-    calls: (u64, u64),
-    input_tokens: (u64, u64),
-    output_tokens: (u64, u64),
+    calls: (f64, f64),
+    input_tokens: (f64, f64),
+    output_tokens: (f64, f64),
 }
 
 /// What the scorers' models would take.
@@ -74,9 +76,8 @@ pub(super) fn estimate(
             }
         }
         let share = cases as f64 / looked_at.max(1) as f64 * f64::from(plan.repetitions);
-        let whole = |(from, to): (u64, u64)| {
-            ((from as f64 * share).round() as u64, (to as f64 * share).round() as u64)
-        };
+        let whole =
+            |(from, to): (f64, f64)| ((from * share).round() as u64, (to * share).round() as u64);
         for Asked { model, calls, input_tokens, output_tokens } in asked {
             let limits = model.effective_limits(&spec.limits);
             let calls = whole(calls);
@@ -115,15 +116,20 @@ fn answer(case: &TestCase, model: &ModelConfig) -> (Generation, (u64, u64)) {
     }
 }
 
-fn add(asked: &mut Vec<Asked>, call: fullbench_score::AskedCall, missing: (u64, u64)) {
-    let (least, most) = (u64::from(call.times.0), u64::from(call.times.1));
-    let likely = estimate_messages(&call.messages) * 4 / 5 + missing.0;
-    let upper = upper_estimate_messages(&call.messages) + missing.1;
-    let longest = call.model.max_tokens.map_or(LONG_ANSWER, u64::from);
+fn add(asked: &mut Vec<Asked>, call: AskedCall, missing: (u64, u64)) {
+    let (least, most) = (f64::from(call.times.0), f64::from(call.times.1));
+    let together = f64::from(call.together.max(1));
+    let own = estimate_tokens(&call.own) as f64 + missing.0 as f64;
+    let whole = estimate_messages(&call.messages) as f64 + missing.0 as f64;
+    // What is common to a batch is shared by its outputs; at worst every one of them is asked about once more by itself.
+    let again = if together > 1.0 { 1.0 } else { 0.0 };
+    let likely = (own + (whole - own).max(0.0) / together) * 4.0 / 5.0;
+    let upper = (upper_estimate_messages(&call.messages) + missing.1) as f64 * (1.0 + again);
+    let longest = call.model.max_tokens.map_or(LONG_ANSWER, u64::from) as f64 * (1.0 + again);
     let name = call.model.display_name();
     let position = asked.iter().position(|one| one.model.display_name() == name);
     let position = position.unwrap_or_else(|| {
-        let none = (0, 0);
+        let none = (0.0, 0.0);
         asked.push(Asked {
             model: call.model,
             calls: none,
@@ -133,11 +139,11 @@ fn add(asked: &mut Vec<Asked>, call: fullbench_score::AskedCall, missing: (u64, 
         asked.len() - 1
     });
     let Some(one) = asked.get_mut(position) else { return };
-    let sum = |sum: &mut (u64, u64), from: u64, to: u64| {
+    let sum = |sum: &mut (f64, f64), from: f64, to: f64| {
         sum.0 += from;
         sum.1 += to;
     };
-    sum(&mut one.calls, least, most);
+    sum(&mut one.calls, least / together, most * (1.0 / together + again));
     sum(&mut one.input_tokens, least * likely, most * upper.max(likely));
-    sum(&mut one.output_tokens, least * SHORT_ANSWER, most * longest);
+    sum(&mut one.output_tokens, least * SHORT_ANSWER as f64, most * longest);
 }

@@ -19,6 +19,9 @@ use crate::registry::ScorerConfigError;
 use crate::scorer::{AskedCall, Item};
 use crate::scorers::composite::Children;
 
+/// Most outputs that go through the tiers together.
+const MOST_TOGETHER: usize = 512;
+
 /// Parameters of `cascade`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +98,22 @@ impl BatchScorer for Cascade {
 
     fn children(&self) -> Option<&Children> {
         Some(&self.children)
+    }
+
+    /// Enough for the tiers that judge several outputs with one prompt, as few as may come to them.
+    fn batch_size(&self) -> usize {
+        let mut share = 1.0;
+        let mut largest = 1;
+        for tier in &self.tiers {
+            share *= tier.sample;
+            let children = self.children.iter().enumerate();
+            let own = children.filter(|(index, _)| tier.children.contains(index));
+            let wanted = own.map(|(_, child)| child.scorer.batch_size()).max().unwrap_or(1);
+            if wanted > 1 {
+                largest = largest.max((wanted as f64 / share).ceil() as usize);
+            }
+        }
+        largest.min(MOST_TOGETHER)
     }
 
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {

@@ -55,6 +55,11 @@ impl Children {
         self.0.iter().flat_map(|child| child.scorer.models()).collect()
     }
 
+    /// How many outputs the scorers want to see together, at most.
+    pub(crate) fn batch_size(&self) -> usize {
+        self.0.iter().map(|child| child.scorer.batch_size()).max().unwrap_or(1)
+    }
+
     /// Gives each scorer its part of the models.
     pub(crate) fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         let mut models = models.into_iter();

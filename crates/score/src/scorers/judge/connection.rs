@@ -60,6 +60,21 @@ impl Ask for Connection {
         }
     }
 
+    async fn kept(&self, question: &Question<'_>) -> Option<Generation> {
+        match self {
+            Self::Recorded(_) => None,
+            Self::Models(connected) => connected.get()?.kept(question).await,
+        }
+    }
+
+    async fn keep(&self, question: &Question<'_>, part: &Generation) {
+        if let Self::Models(connected) = self
+            && let Some(models) = connected.get()
+        {
+            models.keep(question, part).await;
+        }
+    }
+
     fn is_recorded(&self) -> bool {
         matches!(self, Self::Recorded(_))
     }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fullbench_judge::{
     CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, StepsStore,
-    Structured,
+    Structured, Subject,
 };
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Criterion, JudgeReference, Score};
-use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,6 +56,9 @@ pub(crate) struct JudgeParameters {
     /// Passed when the value, from 0 to 1, is at least this much; the criterion's threshold of the day unless given.
     #[serde(default)]
     threshold: Option<f64>,
+    /// How many outputs are shown in one prompt, 1 to 100: cheaper, since what is common is sent once. Items are told apart by ids, and what a reply leaves out is asked for by itself. Not for `claims`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    batch: u32,
     /// Templates in the place of built-in ones, by request: `g_eval`, `g_eval_steps`, `rubric`, …
     #[serde(default)]
     prompts: BTreeMap<PromptKind, PromptOverride>,
@@ -75,6 +77,10 @@ pub(crate) struct JudgeParameters {
 
 fn one() -> u32 {
     1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 fn context() -> String {
@@ -97,6 +103,7 @@ impl JudgeParameters {
             structured: self.structured,
             logprobs: self.logprobs,
             threshold: self.threshold,
+            batch: self.batch,
             prompts: self.prompts.clone(),
         })
     }
@@ -184,19 +191,26 @@ impl BatchScorer for SingleJudge {
         shown.shown(item, |subject| calls::of(&self.judge, subject))
     }
 
+    fn batch_size(&self) -> usize {
+        self.judge.batch_size()
+    }
+
     fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
         self.judge.keep_steps(Arc::clone(store));
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
-        join_all(items.iter().map(|item| async {
-            let shown = Shown::new(item, &self.context_field);
-            let judged = shown
-                .with(item, async |subject| self.judge.judge(&self.connection, subject).await)
-                .await;
-            settled(judged, self.stored.as_ref())
-        }))
-        .await
+        let shown: Vec<Shown> =
+            items.iter().map(|item| Shown::new(item, &self.context_field)).collect();
+        let lists: Vec<_> = shown.iter().map(Shown::lists).collect();
+        let subjects: Vec<Subject<'_>> = items
+            .iter()
+            .zip(&shown)
+            .zip(&lists)
+            .map(|((item, shown), (references, context))| shown.subject(item, references, context))
+            .collect();
+        let scores = self.judge.judge_all(&self.connection, &subjects).await;
+        scores.into_iter().map(|score| settled(score, self.stored.as_ref())).collect()
     }
 }
 

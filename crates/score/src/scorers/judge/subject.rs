@@ -30,7 +30,14 @@ impl Shown {
         look(&self.subject(item, &references, &context))
     }
 
-    fn subject<'text>(
+    /// References and context as lists of borrowed texts.
+    pub(super) fn lists(&self) -> (Vec<&str>, Vec<&str>) {
+        let references = self.references.iter().map(String::as_str).collect();
+        (references, self.context.iter().map(String::as_str).collect())
+    }
+
+    /// The item as a judge sees it.
+    pub(super) fn subject<'text>(
         &'text self,
         item: &Item<'text>,
         references: &'text [&'text str],

@@ -27,11 +27,14 @@ mod wire;
 pub use budget::{Budget, BudgetExhausted, Reservation};
 pub use cache::{CacheMode, ResponseCache};
 pub use config::{
-    ConfigError, DEFAULT_LOCAL_MODEL, LOCAL_SETTINGS, Limits, LimitsOverride, ModelConfig, Provider,
+    ConfigError, DEFAULT_LOCAL_MODEL, EndpointConfig, LOCAL_SETTINGS, Limits, LimitsOverride,
+    ModelConfig, Provider, RoutePolicy,
 };
 pub use embeddings::{EmbeddingClient, EmbeddingConfig, EmbeddingError, Embeddings};
 pub use error::LlmError;
-pub use gateway::{Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot};
+pub use gateway::{
+    EndpointSnapshot, Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot,
+};
 pub use limits::BreakerState;
 pub use model::{CallError, FailureClass, LanguageModel, Reply};
 pub use price::{Price, PriceEntry, PriceSource, PriceTable, cost, price_of, price_table};

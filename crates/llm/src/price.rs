@@ -29,6 +29,20 @@ impl Price {
     /// Costs nothing.
     pub const FREE: Self = Self { input: 0.0, output: 0.0, cached_input: None, cache_write: None };
 
+    /// The higher of two prices for every kind of token.
+    fn or_dearer(&self, other: &Self) -> Self {
+        let dearer = |own: Option<f64>, others: Option<f64>| {
+            let dearer = own.unwrap_or(self.input).max(others.unwrap_or(other.input));
+            own.or(others).map(|_| dearer)
+        };
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cached_input: dearer(self.cached_input, other.cached_input),
+            cache_write: dearer(self.cache_write, other.cache_write),
+        }
+    }
+
     /// Refuses negative and non-finite prices.
     ///
     /// # Errors
@@ -81,8 +95,13 @@ fn per_token(dollars_per_million: f64) -> u64 {
 }
 
 /// The price of a model: its own, nothing for local models and servers, or the built-in table's; none when unknown.
+/// Of several endpoints it is the dearest, and unknown when that of one of them is.
 #[must_use]
 pub fn price_of(config: &ModelConfig) -> Option<Price> {
+    let mut deployments = config.deployments().into_iter().map(|(_, model)| price_of(&model));
+    if let Some(first) = deployments.next() {
+        return deployments.fold(first, |dearest, price| Some(dearest?.or_dearer(&price?)));
+    }
     if let Some(price) = config.price {
         return Some(price);
     }

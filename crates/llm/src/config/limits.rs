@@ -113,6 +113,18 @@ impl LimitsOverride {
         }
     }
 
+    /// What is set here, and what is set there for the rest.
+    pub(super) fn over(&self, base: &Self) -> Self {
+        Self {
+            concurrency: self.concurrency.or(base.concurrency),
+            requests_per_minute: self.requests_per_minute.or(base.requests_per_minute),
+            tokens_per_minute: self.tokens_per_minute.or(base.tokens_per_minute),
+            timeout_seconds: self.timeout_seconds.or(base.timeout_seconds),
+            deadline_seconds: self.deadline_seconds.or(base.deadline_seconds),
+            attempts: self.attempts.or(base.attempts),
+        }
+    }
+
     /// Whether the model gets a pace of its own instead of sharing its provider's.
     #[must_use]
     pub fn changes_pace(&self) -> bool {

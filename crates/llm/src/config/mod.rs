@@ -1,5 +1,8 @@
 //! How a model is configured: who serves it, its parameters, its price, its limits.
 
+mod endpoints;
+#[cfg(test)]
+mod endpoints_tests;
 mod limits;
 mod provider;
 mod validate;
@@ -11,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+pub use endpoints::{EndpointConfig, RoutePolicy};
 pub use limits::{Limits, LimitsOverride};
 pub use provider::Provider;
 
@@ -101,6 +105,13 @@ pub struct ModelConfig {
     /// Limits of this model where they differ from those of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<LimitsOverride>,
+    /// Equivalent deployments of the model: the same model at several addresses or with several keys. Calls go to these
+    /// alone, each result names the one that answered, and the response cache does not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointConfig>,
+    /// Which of the `endpoints` with a free place gets a call: `latency`, `cost` or `priority` (their order).
+    #[serde(default, skip_serializing_if = "RoutePolicy::is_default")]
+    pub route: RoutePolicy,
 }
 
 impl ModelConfig {
@@ -131,6 +142,8 @@ impl ModelConfig {
             extra: Map::new(),
             price: None,
             limits: None,
+            endpoints: Vec::new(),
+            route: RoutePolicy::default(),
         }
     }
 
@@ -190,11 +203,15 @@ impl ModelConfig {
 
     /// The limits that hold for the model: those of the run with its own put in their place. A model run in this
     /// process answers one call after another; the second one in flight is there so that it never waits for the next.
+    /// Places and pace of several endpoints add up.
     #[must_use]
     pub fn effective_limits(&self, run: &Limits) -> Limits {
         let limits = self.limits.as_ref().map_or_else(|| run.clone(), |own| own.apply(run));
         if self.provider == Provider::Local {
             return Limits { concurrency: limits.concurrency.min(LOCAL_CONCURRENCY), ..limits };
+        }
+        if self.has_endpoints() {
+            return self.limits_of_all_endpoints(run, limits);
         }
         limits
     }
@@ -234,9 +251,12 @@ impl ModelConfig {
         }
     }
 
-    /// The environment variable that must be set and is not.
+    /// The environment variable that must be set and is not; every endpoint needs its key.
     #[must_use]
     pub fn missing_key(&self) -> Option<&str> {
+        if self.has_endpoints() {
+            return self.missing_endpoint_key();
+        }
         let variable = self.key_variable()?;
         Secret::from_environment(variable).is_none().then_some(variable)
     }

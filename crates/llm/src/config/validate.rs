@@ -38,7 +38,10 @@ impl ModelConfig {
         self.validate_sampling()?;
         self.validate_extra()?;
         self.validate_choices()?;
-        self.validate_for_provider()?;
+        self.validate_endpoints()?;
+        if !self.has_endpoints() {
+            self.validate_for_provider()?;
+        }
         if let Some(price) = &self.price {
             price.validate()?;
         }
@@ -82,7 +85,7 @@ impl ModelConfig {
         Err(ConfigError::new(&set, message).hint("keep only `name` and `field`"))
     }
 
-    fn validate_address(&self) -> Result<(), ConfigError> {
+    pub(super) fn validate_address(&self) -> Result<(), ConfigError> {
         if let Some(variable) = &self.api_key_env {
             validate_key_variable(variable)?;
         }
@@ -213,7 +216,7 @@ impl ModelConfig {
         }
     }
 
-    fn validate_for_provider(&self) -> Result<(), ConfigError> {
+    pub(super) fn validate_for_provider(&self) -> Result<(), ConfigError> {
         let unsupported: &[(&str, bool)] = match self.provider {
             Provider::Anthropic => &[
                 ("n", self.n.is_some_and(|n| n > 1)),

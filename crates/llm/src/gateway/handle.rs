@@ -1,19 +1,22 @@
 //! One model, called with everything its limits and its provider ask for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use fullbench_types::{ContentHash, Generation, Message, NanoDollars, UnitFailure, Usage};
+use fullbench_types::{ContentHash, Generation, Message, NanoDollars, Usage};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
-use super::turn::{NoTurn, Turn};
+use super::deployments::{Deployment, Entry, Past, sets_aside};
+use super::turn::{NoTurn, Turn, Wanted};
 use super::{GatewayOptions, GenerateError, ModelSnapshot};
 use crate::cache::CacheMode;
-use crate::config::{Limits, ModelConfig};
-use crate::limits::{Breaker, BreakerState, Lane};
-use crate::model::{CallError, FailureClass, LanguageModel, Reply};
+use crate::config::{Limits, ModelConfig, RoutePolicy};
+use crate::limits::{Breaker, BreakerState};
+use crate::model::{CallError, FailureClass, Reply};
 use crate::price::{Price, cost, price_of};
 use crate::request::{GenerationRequest, Parameters};
 use crate::retry::{call_in_time, pause_before_retry};
@@ -31,10 +34,11 @@ pub struct ModelHandle {
     price: Option<Price>,
     /// Tokens that a schema adds to every prompt, at most.
     schema_tokens: u64,
-    model: Arc<dyn LanguageModel>,
     revision: Option<String>,
-    pub(super) lane: Arc<Lane>,
-    pub(super) breaker: Arc<Breaker>,
+    /// One, or one for each endpoint of a model that lists them.
+    pub(super) deployments: Vec<Deployment>,
+    /// How often a deployment was chosen.
+    pub(super) choices: AtomicU64,
     pub(super) options: Arc<GatewayOptions>,
     pub(super) stop: CancellationToken,
     counters: Counters,
@@ -44,11 +48,12 @@ impl ModelHandle {
     pub(super) fn new(
         config: &ModelConfig,
         limits: Limits,
-        model: Arc<dyn LanguageModel>,
-        lane: Arc<Lane>,
-        breaker: Arc<Breaker>,
+        mut deployments: Vec<Deployment>,
         options: Arc<GatewayOptions>,
     ) -> Self {
+        for (position, deployment) in deployments.iter_mut().enumerate() {
+            deployment.position = position;
+        }
         let schema = config.json_schema.as_ref().map(ToString::to_string).unwrap_or_default();
         Self {
             name: config.display_name(),
@@ -56,10 +61,9 @@ impl ModelHandle {
             parameters: Arc::new(config.parameters()),
             price: price_of(config),
             schema_tokens: schema.len().div_ceil(2) as u64,
-            revision: model.revision(),
-            model,
-            lane,
-            breaker,
+            revision: deployments.first().and_then(|deployment| deployment.model.revision()),
+            deployments,
+            choices: AtomicU64::new(0),
             stop: options.stop.child_token(),
             options,
             counters: Counters::default(),
@@ -78,10 +82,40 @@ impl ModelHandle {
         &self.stop
     }
 
-    /// What the provider's last failures were like, while its circuit breaker is not closed.
+    /// What the provider's last failures were like, while its circuit breaker is not closed; of several endpoints,
+    /// while none has a closed one.
     #[must_use]
     pub fn outage(&self) -> Option<String> {
-        (self.breaker.state() != BreakerState::Closed).then(|| self.breaker.outage().message)
+        if self.breaker_state() == BreakerState::Closed {
+            return None;
+        }
+        self.usable().next().map(|deployment| deployment.breaker.outage().message)
+    }
+
+    /// The deployments that are not set aside.
+    fn usable(&self) -> impl Iterator<Item = &Deployment> {
+        let sets_aside = self.config.has_endpoints();
+        self.deployments.iter().filter(move |deployment| !(sets_aside && deployment.is_set_aside()))
+    }
+
+    /// The state of the deployment that is best off.
+    fn breaker_state(&self) -> BreakerState {
+        let states: Vec<_> = self.usable().map(|deployment| deployment.breaker.state()).collect();
+        [BreakerState::Closed, BreakerState::HalfOpen]
+            .into_iter()
+            .find(|state| states.is_empty() || states.contains(state))
+            .unwrap_or(BreakerState::Open)
+    }
+
+    /// How often the breakers opened; endpoints at one address share theirs.
+    fn breaker_opened_times(&self) -> u64 {
+        let mut counted: Vec<&Arc<Breaker>> = Vec::new();
+        for Deployment { breaker, .. } in &self.deployments {
+            if !counted.iter().any(|other| Arc::ptr_eq(other, breaker)) {
+                counted.push(breaker);
+            }
+        }
+        counted.iter().map(|breaker| breaker.opened_times()).sum()
     }
 
     /// The model's name in tables.
@@ -102,7 +136,7 @@ impl ModelHandle {
         &self.limits
     }
 
-    /// The model's price, where it is known.
+    /// The model's price, where it is known; of several endpoints the dearest.
     #[must_use]
     pub fn price(&self) -> Option<Price> {
         self.price
@@ -152,7 +186,7 @@ impl ModelHandle {
         }
         if self.options.cache_mode == CacheMode::Only {
             let message = "the answer is not in the cache, and no model may be called";
-            return Err(self.failure(&CallError::new(FailureClass::NotCached, message), 0));
+            return Err(self.failure(&CallError::new(FailureClass::NotCached, message), 0, None));
         }
         self.ask(&request, key).await
     }
@@ -209,20 +243,26 @@ impl ModelHandle {
         let started = Instant::now();
         let mut deadline = started + self.limits.deadline();
         let mut attempts = 0;
-        let mut last_error: Option<CallError> = None;
+        let mut spared = 0;
+        let mut past = Past::default();
+        let mut last_error: Option<(CallError, &Deployment)> = None;
         loop {
-            let tokens = self.expected_tokens(request);
-            let turn = match self.turn(tokens, self.most_expensive(request), &mut deadline).await {
+            let wanted = self.wanted(request);
+            let turn = match self.turn(&wanted, &past, &mut deadline).await {
                 Ok(turn) => turn,
                 Err(NoTurn::Ended(error)) => return Err(error),
+                Err(NoTurn::Refused) => return Err(self.no_endpoint_left(attempts)),
                 Err(NoTurn::Late(error)) => {
-                    return Err(self.failure(&last_error.unwrap_or(error), attempts));
+                    let last = last_error.as_ref().map(|(error, at)| (error, Some(*at)));
+                    let (error, deployment) = last.unwrap_or((&error, None));
+                    return Err(self.failure(error, attempts, deployment));
                 }
             };
             attempts += 1;
-            let error = match self.call(request, deadline).await {
+            let (deployment, began) = (turn.deployment, Instant::now());
+            let error = match self.call(deployment, request, deadline).await {
                 Ok(reply) => {
-                    let generation = self.finish(request, reply, turn, tokens);
+                    let generation = self.finish(request, reply, turn, wanted.tokens);
                     let queue = started.elapsed() - latency(&generation).min(started.elapsed());
                     let queue_us = u64::try_from(queue.as_micros()).unwrap_or(u64::MAX);
                     let generation = Generation { attempts, queue_us, ..generation };
@@ -233,25 +273,60 @@ impl ModelHandle {
                 }
                 Err(error) => error,
             };
-            self.give_back(turn, &error, tokens);
-            let Some(pause) = pause_before_retry(&error, attempts, &self.limits, deadline) else {
-                return Err(self.failure(&error, attempts));
+            self.give_back(turn, &error, wanted.tokens, began);
+            if self.config.has_endpoints() && sets_aside(error.class) {
+                tracing::debug!(model = %self.name, endpoint = deployment.name, class = %error.class, "endpoint set aside: {error}");
+                // It says nothing of the others: the attempt does not count.
+                spared += 1;
+                continue;
+            }
+            let counted = attempts - spared;
+            let Some(pause) = self.pause(&error, counted, deadline, deployment, &mut past) else {
+                return Err(self.failure(&error, attempts, Some(deployment)));
             };
-            tracing::debug!(model = %self.name, class = %error.class, attempts, ?pause, "call failed, trying again");
+            tracing::debug!(model = %self.name, endpoint = deployment.name, class = %error.class, attempts, ?pause, "call failed, trying again");
             self.counters.count_retry(error.class);
-            last_error = Some(error);
+            last_error = Some((error, deployment));
             self.unless_stopped(sleep(pause)).await?;
         }
+    }
+
+    /// How long to wait before the next attempt; none when there is none. With several endpoints another one may be
+    /// asked at once, and the pause is kept by the one that failed.
+    fn pause(
+        &self,
+        error: &CallError,
+        attempts: u32,
+        deadline: Instant,
+        deployment: &Deployment,
+        past: &mut Past,
+    ) -> Option<Duration> {
+        if !self.config.has_endpoints() {
+            return pause_before_retry(error, attempts, &self.limits, deadline);
+        }
+        if !error.class.is_retryable() || attempts >= self.limits.attempts {
+            return None;
+        }
+        past.failed_at(deployment, error);
+        Some(Duration::ZERO)
     }
 
     /// Makes one call within its time.
     async fn call(
         &self,
+        deployment: &Deployment,
         request: &GenerationRequest,
         deadline: Instant,
     ) -> Result<Reply, CallError> {
-        let _in_flight = self.counters.begin_call();
-        call_in_time(&self.limits, deadline, self.model.generate(request)).await
+        let _in_flight = (self.counters.begin_call(), deployment.begin_call());
+        // The cache key has the model's address; what is sent is made for the address it is sent to.
+        let request = if request.base_url == deployment.base_url {
+            Cow::Borrowed(request)
+        } else {
+            let base_url = deployment.base_url.clone();
+            Cow::Owned(GenerationRequest { base_url, ..request.clone() })
+        };
+        call_in_time(&deployment.limits, deadline, deployment.model.generate(&request)).await
     }
 
     /// Books a success: cost, pace, places, breaker.
@@ -259,61 +334,60 @@ impl ModelHandle {
         &self,
         request: &GenerationRequest,
         reply: Reply,
-        turn: Turn,
+        turn: Turn<'_>,
         tokens: u64,
     ) -> Generation {
         let Reply { mut generation, rate } = reply;
-        let Turn { permit, admission, reservation } = turn;
+        let Turn { deployment, entry: Entry { permit, admission }, reservation } = turn;
         let used = generation.usage.unwrap_or_else(|| estimated_usage(request, &generation));
-        generation.cost = self.price.map(|price| cost(&price, &used));
+        generation.endpoint = deployment.name.clone();
+        generation.cost = deployment.price.map(|price| cost(&price, &used));
         let spent = generation.cost.unwrap_or_default();
         reservation.settle(spent);
         self.counters.count_answer(used.output_tokens, spent);
-        self.lane.succeeded(&permit, tokens, used.input_tokens + used.output_tokens, &rate);
+        deployment.answered(&generation, used.output_tokens, admission.is_probe());
+        deployment.lane.succeeded(&permit, tokens, used.input_tokens + used.output_tokens, &rate);
         admission.succeeded();
         generation
     }
 
     /// Books a failure. A failed call costs nothing: providers bill answers.
-    fn give_back(&self, turn: Turn, error: &CallError, tokens: u64) {
-        let Turn { permit, admission, reservation } = turn;
+    fn give_back(&self, turn: Turn<'_>, error: &CallError, tokens: u64, began: Instant) {
+        let Turn { deployment, entry: Entry { permit, admission }, reservation } = turn;
         drop(reservation);
-        self.lane.failed(&permit, tokens, error);
+        deployment.failed(error, began);
+        deployment.lane.failed(&permit, tokens, error);
         admission.failed(error);
     }
 
-    fn failure(&self, error: &CallError, attempts: u32) -> GenerateError {
-        GenerateError::Failed {
-            failure: UnitFailure {
-                reason: error.class.reason(),
-                message: error.message.clone(),
-                attempts,
-            },
-            class: error.class,
-            hint: error.class.hint(self.config.key_variable()),
+    /// What a call will need, about and at most.
+    fn wanted(&self, request: &GenerationRequest) -> Wanted {
+        let is_paced = |deployment: &Deployment| deployment.limits.tokens_per_minute.is_some();
+        let is_paced = self.deployments.iter().any(is_paced);
+        let is_compared = self.config.has_endpoints() && self.config.route == RoutePolicy::Cost;
+        let mut usage = Usage::default();
+        if is_paced || is_compared {
+            usage.input_tokens = estimate_messages(&request.messages) + self.schema_tokens / 2;
+            usage.output_tokens = self.counters.expected_output_tokens(self.config.max_tokens);
         }
+        let tokens = if is_paced { usage.input_tokens + usage.output_tokens } else { 0 };
+        Wanted { tokens, usage, most_expensive: self.most_expensive(request) }
     }
 
-    /// Tokens a call will use, about.
-    fn expected_tokens(&self, request: &GenerationRequest) -> u64 {
-        if self.limits.tokens_per_minute.is_none() {
-            return 0;
-        }
-        let output = self.counters.expected_output_tokens(self.config.max_tokens);
-        estimate_messages(&request.messages) + self.schema_tokens / 2 + output
-    }
-
-    /// What a call may cost at most; nothing where the price is unknown.
+    /// What a call may cost at most, at the dearest deployment; nothing where no price is known.
     fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
-        let Some(price) = self.price else { return NanoDollars::ZERO };
         let output = self.config.max_tokens.unwrap_or(RESERVED_OUTPUT_TOKENS);
         let usage = Usage {
             input_tokens: upper_estimate_messages(&request.messages) + self.schema_tokens,
             output_tokens: u64::from(output) * u64::from(self.config.n.unwrap_or(1)),
             ..Usage::default()
         };
-        let dearest_input = price.cache_write.map_or(price.input, |write| write.max(price.input));
-        cost(&Price { input: dearest_input, ..price }, &usage)
+        let prices = self.deployments.iter().filter_map(|deployment| deployment.price);
+        let costs = prices.map(|price| {
+            let input = price.cache_write.map_or(price.input, |write| write.max(price.input));
+            cost(&Price { input, ..price }, &usage)
+        });
+        costs.max().unwrap_or_default()
     }
 
     /// What is going on with this model.
@@ -321,14 +395,18 @@ impl ModelHandle {
     pub fn snapshot(&self) -> ModelSnapshot {
         ModelSnapshot {
             in_flight: self.counters.in_flight(),
-            concurrency_limit: self.lane.concurrency.current_limit(),
+            concurrency_limit: self
+                .usable()
+                .map(|deployment| deployment.lane.concurrency.current_limit())
+                .fold(0, u32::saturating_add),
             calls: self.counters.calls(),
             answers: self.counters.answers(),
             cache_hits: self.counters.cache_hits(),
             retries_by_class: self.counters.retries_by_class(),
-            breaker: self.breaker.state(),
-            breaker_opened_times: self.breaker.opened_times(),
+            breaker: self.breaker_state(),
+            breaker_opened_times: self.breaker_opened_times(),
             spent: self.counters.spent(),
+            endpoints: self.deployments.iter().filter_map(Deployment::snapshot).collect(),
         }
     }
 }

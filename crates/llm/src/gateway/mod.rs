@@ -1,9 +1,13 @@
 //! The way every call takes: cache, places, breaker, pace, budget, call, and again when it failed.
 
 mod counters;
+mod deployments;
+mod failures;
 mod handle;
 mod turn;
 
+#[cfg(test)]
+mod deployment_tests;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fullbench_types::{NanoDollars, OrganizationId, UnitFailure};
 use tokio_util::sync::CancellationToken;
 
+pub use deployments::EndpointSnapshot;
 pub use handle::ModelHandle;
+
+use deployments::Deployment;
 
 use crate::budget::{Budget, BudgetExhausted};
 use crate::cache::{CacheMode, ResponseCache};
@@ -62,8 +69,8 @@ impl Gateway {
         Self { options: Arc::new(options), clients: Clients::default(), shared: Mutex::default() }
     }
 
-    /// A model ready to be called. Models of one provider and address share places, pace and breaker; a model
-    /// that overrides places or pace has its own, and shares the breaker alone.
+    /// A model ready to be called, at each of its endpoints where it lists them. Models of one provider and address
+    /// share places, pace and breaker; a model that overrides places or pace has its own, and shares the breaker alone.
     ///
     /// # Errors
     /// When its configuration is wrong, its key is missing, or it is not called over a network.
@@ -79,16 +86,10 @@ impl Gateway {
         if config.provider == Provider::Local {
             return Err(LlmError::Local { model: config.display_name() });
         }
-        let key = match config.key() {
-            Err(LlmError::MissingKey { .. }) if self.options.cache_mode == CacheMode::Only => None,
-            key => key?,
-        };
-        let client = self.clients.client(config.effective_base_url())?;
-        let model = HttpModel::new(config, key, client)?;
-        self.custom_model(config, limits, Arc::new(model))
+        self.assemble(config, limits, |deployed| self.http_model(deployed))
     }
 
-    /// The same for a model of another kind, called through the trait.
+    /// The same for a model of another kind, called through the trait; every endpoint of it is the same model.
     ///
     /// # Errors
     /// When its configuration or the limits are wrong.
@@ -98,9 +99,49 @@ impl Gateway {
         limits: &Limits,
         model: Arc<dyn LanguageModel>,
     ) -> Result<Arc<ModelHandle>, LlmError> {
+        self.assemble(config, limits, |_| Ok(Arc::clone(&model)))
+    }
+
+    fn http_model(&self, config: &ModelConfig) -> Result<Arc<dyn LanguageModel>, LlmError> {
+        let key = match config.key() {
+            Err(LlmError::MissingKey { .. }) if self.options.cache_mode == CacheMode::Only => None,
+            key => key?,
+        };
+        let client = self.clients.client(config.effective_base_url())?;
+        Ok(Arc::new(HttpModel::new(config, key, client)?))
+    }
+
+    /// Connects every deployment of a model.
+    fn assemble(
+        &self,
+        config: &ModelConfig,
+        limits: &Limits,
+        connect: impl Fn(&ModelConfig) -> Result<Arc<dyn LanguageModel>, LlmError>,
+    ) -> Result<Arc<ModelHandle>, LlmError> {
         config.validate()?;
+        let all_limits = config.effective_limits(limits);
+        all_limits.validate()?;
+        let mut deployments = Vec::new();
+        if !config.has_endpoints() {
+            deployments.push(self.deployment(None, config, limits, connect(config)?));
+        }
+        for (name, deployed) in config.deployments() {
+            let model = connect(&deployed)?;
+            deployments.push(self.deployment(Some(name), &deployed, limits, model));
+        }
+        let options = Arc::clone(&self.options);
+        Ok(Arc::new(ModelHandle::new(config, all_limits, deployments, options)))
+    }
+
+    /// A model at one address, with the breaker of the address and the lane of the account.
+    fn deployment(
+        &self,
+        name: Option<String>,
+        config: &ModelConfig,
+        limits: &Limits,
+        model: Arc<dyn LanguageModel>,
+    ) -> Deployment {
         let limits = config.effective_limits(limits);
-        limits.validate()?;
         let endpoint: Endpoint = (config.provider, config.effective_base_url().to_owned());
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let breaker = Arc::clone(
@@ -114,8 +155,7 @@ impl Gateway {
             Arc::clone(shared.lanes.entry(account).or_insert_with(|| Arc::new(Lane::new(&limits))))
         };
         drop(shared);
-        let options = Arc::clone(&self.options);
-        Ok(Arc::new(ModelHandle::new(config, limits, model, lane, breaker, options)))
+        Deployment::new(name, config, limits, model, lane, breaker)
     }
 }
 
@@ -155,10 +195,12 @@ pub struct ModelSnapshot {
     pub cache_hits: u64,
     /// Calls made again, by the class of the failure before; classes without any are left out.
     pub retries_by_class: BTreeMap<FailureClass, u64>,
-    /// Whether calls go through.
+    /// Whether calls go through; of several endpoints, whether they do at one at least.
     pub breaker: BreakerState,
-    /// How often the provider's breaker has opened.
+    /// How often the provider's breaker has opened, or those of its endpoints together.
     pub breaker_opened_times: u64,
     /// What this model's calls cost.
     pub spent: NanoDollars,
+    /// The same of each endpoint, where the model lists them.
+    pub endpoints: Vec<EndpointSnapshot>,
 }

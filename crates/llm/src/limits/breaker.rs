@@ -106,11 +106,32 @@ impl Breaker {
     /// Leave to call, after waiting while the breaker is open.
     pub(crate) async fn admit(self: &Arc<Self>) -> Admission {
         loop {
+            if let Some(admission) = self.try_admit() {
+                return admission;
+            }
+            self.until_it_lets_through().await;
+        }
+    }
+
+    /// Whether a call would be let through now, as the probe or as any other.
+    pub(crate) fn lets_through(&self) -> bool {
+        self.state() == BreakerState::Closed || self.is_due_for_a_probe()
+    }
+
+    /// Whether the next call would be the probe.
+    pub(crate) fn is_due_for_a_probe(&self) -> bool {
+        let inner = self.lock();
+        inner.state == BreakerState::Open && Instant::now() >= inner.open_until
+    }
+
+    /// Waits until a call would be let through; somebody else's may be first.
+    pub(crate) async fn until_it_lets_through(&self) {
+        loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(admission) = self.try_admit() {
-                return admission;
+            if self.lets_through() {
+                return;
             }
             let (state, open_until) = {
                 let inner = self.lock();
@@ -196,6 +217,11 @@ impl Admission {
     /// Whether the call may still be made: a breaker that opened since holds it back, unless it is the probe.
     pub(crate) fn still_holds(&self) -> bool {
         self.is_probe || self.breaker.state() == BreakerState::Closed
+    }
+
+    /// Whether the call finds out if the provider is back.
+    pub(crate) fn is_probe(&self) -> bool {
+        self.is_probe
     }
 
     /// The call succeeded.

@@ -40,6 +40,12 @@ impl Concurrency {
         self.lock().limit
     }
 
+    /// The share of places that are free, from 0 to 1.
+    pub(crate) fn headroom(&self) -> f64 {
+        let state = self.lock();
+        f64::from(state.limit.saturating_sub(state.in_flight)) / f64::from(state.limit.max(1))
+    }
+
     /// How many places are taken.
     #[cfg(test)]
     pub(crate) fn in_flight(&self) -> u32 {
@@ -63,7 +69,7 @@ impl Concurrency {
                 return permit;
             }
             let (sender, receiver) = oneshot::channel();
-            self.lock().waiting.push_back(sender);
+            self.lock().wait(sender);
             // A place may have become free between the two locks.
             self.hand_out();
             if let Ok(permit) = receiver.await {
@@ -120,6 +126,16 @@ impl Concurrency {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Joins the line; those at its head who have gone since, to a place elsewhere, are forgotten.
+    fn wait(&mut self, sender: oneshot::Sender<Permit>) {
+        while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(sender);
     }
 }
 
@@ -216,6 +232,19 @@ mod tests {
         drop(held);
         assert_eq!(places.in_flight(), 0);
         assert!(places.try_acquire().is_some());
+    }
+
+    #[tokio::test]
+    async fn those_who_found_a_place_elsewhere_are_forgotten() {
+        let places = places(2);
+        let _held = (places.acquire().await, places.acquire().await);
+        assert_eq!(places.headroom(), 0.0);
+        for _ in 0..1_000 {
+            let waiting = places.acquire();
+            tokio::pin!(waiting);
+            assert!(futures_poll_once(waiting.as_mut()).await);
+        }
+        assert_eq!(places.lock().waiting.len(), 1);
     }
 
     /// Polls once and tells whether the future still waits.

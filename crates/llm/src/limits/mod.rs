@@ -7,10 +7,11 @@ mod pace;
 pub use breaker::BreakerState;
 pub(crate) use breaker::{Admission, Breaker};
 pub(crate) use concurrency::{Concurrency, Permit};
-pub(crate) use pace::Pacer;
+pub(crate) use pace::{Pacer, Slot};
 
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::Limits;
@@ -22,6 +23,8 @@ use crate::rate::RateHeaders;
 pub(crate) struct Lane {
     pub(crate) concurrency: Arc<Concurrency>,
     pub(crate) pacer: Pacer,
+    /// Held by who is next to get a slot, of those who may still go elsewhere.
+    line: Mutex<()>,
 }
 
 impl Lane {
@@ -29,6 +32,7 @@ impl Lane {
         Self {
             concurrency: Arc::new(Concurrency::new(limits.concurrency)),
             pacer: Pacer::new(limits.requests_per_minute, limits.tokens_per_minute),
+            line: Mutex::new(()),
         }
     }
 
@@ -46,6 +50,12 @@ impl Lane {
         if slot > Instant::now() {
             on_own_time(deadline, sleep_until(slot)).await;
         }
+    }
+
+    /// Waits in line for a slot in the pace, which goes back when the wait is given up.
+    pub(crate) async fn slot_in_line(&self, tokens: u64) -> Slot<'_> {
+        let _next = self.line.lock().await;
+        Slot::next(&self.pacer, tokens).await
     }
 
     /// Waits until the provider's window begins anew, unless that is after the deadline.
@@ -91,7 +101,7 @@ pub(crate) async fn on_own_time<T>(deadline: &mut Instant, waiting: impl Future<
     result
 }
 
-fn held_too_long(until: Instant) -> CallError {
+pub(crate) fn held_too_long(until: Instant) -> CallError {
     let seconds = until.saturating_duration_since(Instant::now()).as_secs();
     let message = format!("the provider's limit is used up, and begins anew only in {seconds} s");
     CallError::new(FailureClass::RateLimit, message)

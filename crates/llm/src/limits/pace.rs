@@ -59,6 +59,57 @@ impl Bucket {
     }
 }
 
+impl State {
+    /// The first moment at which one call of so many tokens may begin.
+    fn earliest(&self, tokens: u64, now: Instant) -> Instant {
+        let requests = self.requests.as_ref().map(|bucket| bucket.earliest(1.0, now));
+        let tokens = self.tokens.as_ref().map(|bucket| bucket.earliest(tokens as f64, now));
+        requests.max(tokens).unwrap_or(now)
+    }
+
+    fn take(&mut self, tokens: u64, at: Instant) {
+        if let Some(bucket) = &mut self.requests {
+            bucket.take(1.0, at);
+        }
+        if let Some(bucket) = &mut self.tokens {
+            bucket.take(tokens as f64, at);
+        }
+    }
+}
+
+/// A slot in the pace that goes back when it is dropped, unless it is kept.
+#[derive(Debug)]
+pub(crate) struct Slot<'pacer> {
+    pacer: &'pacer Pacer,
+    tokens: u64,
+    is_kept: bool,
+}
+
+impl<'pacer> Slot<'pacer> {
+    /// Waits for the next slot; one at a time may do so, or slots given back would be missing in the middle.
+    pub(super) async fn next(pacer: &'pacer Pacer, tokens: u64) -> Self {
+        let at = pacer.take(tokens);
+        let slot = Self { pacer, tokens, is_kept: false };
+        if at > Instant::now() {
+            tokio::time::sleep_until(at).await;
+        }
+        slot
+    }
+
+    /// The slot is used.
+    pub(crate) fn keep(mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.pacer.give_back(self.tokens);
+        }
+    }
+}
+
 impl Pacer {
     pub(crate) fn new(requests_per_minute: Option<u32>, tokens_per_minute: Option<u32>) -> Self {
         let now = Instant::now();
@@ -72,23 +123,32 @@ impl Pacer {
 
     /// Takes a slot for one call of about so many tokens, and tells when it is.
     pub(crate) fn take(&self, tokens: u64) -> Instant {
-        let now = Instant::now();
-        let tokens = tokens as f64;
         let mut state = self.lock();
-        let mut at = now;
-        if let Some(bucket) = &state.requests {
-            at = at.max(bucket.earliest(1.0, now));
+        let at = state.earliest(tokens, Instant::now());
+        state.take(tokens, at);
+        at
+    }
+
+    /// Takes a slot when there is one now.
+    pub(crate) fn try_take(&self, tokens: u64) -> bool {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let is_free = state.earliest(tokens, now) <= now;
+        if is_free {
+            state.take(tokens, now);
         }
-        if let Some(bucket) = &state.tokens {
-            at = at.max(bucket.earliest(tokens, now));
-        }
+        is_free
+    }
+
+    /// Gives back a slot that was taken and not used.
+    fn give_back(&self, tokens: u64) {
+        let mut state = self.lock();
         if let Some(bucket) = &mut state.requests {
-            bucket.take(1.0, at);
+            bucket.correct(-1.0);
         }
         if let Some(bucket) = &mut state.tokens {
-            bucket.take(tokens, at);
+            bucket.correct(-(tokens as f64));
         }
-        at
     }
 
     /// Replaces the estimate of a call by what it used.
@@ -152,6 +212,24 @@ mod tests {
         assert_eq!(wait(1_000), 10.0, "what was not used is given back");
         pacer.correct(1_000, 2_000);
         assert_eq!(wait(1_000), 30.0, "what was used beyond the estimate is paid");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slot_that_is_not_used_goes_to_the_next() {
+        let pacer = Pacer::new(Some(60), Some(600));
+        let start = Instant::now();
+        assert!(pacer.try_take(10), "the first slot is now");
+        assert!(!pacer.try_take(10), "and the second is not");
+        for _ in 0..10 {
+            let waiting = tokio::time::timeout(Duration::from_millis(50), Slot::next(&pacer, 10));
+            assert!(waiting.await.is_err(), "given up before its time");
+        }
+        Slot::next(&pacer, 10).await.keep();
+        assert_eq!(start.elapsed().as_millis(), 1_000, "nothing was lost by those who gave up");
+        drop(Slot::next(&pacer, 10).await);
+        assert_eq!(start.elapsed().as_millis(), 2_000);
+        Slot::next(&pacer, 10).await.keep();
+        assert_eq!(start.elapsed().as_millis(), 2_000, "given back at its time: free at once");
     }
 
     #[tokio::test(start_paused = true)]

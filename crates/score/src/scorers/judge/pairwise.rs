@@ -99,7 +99,13 @@ impl BatchScorer for PairScorer {
         let prompts = shown.shown(item, |subject| self.judge.prompts(&self.pair(subject, &other)));
         let prompts = prompts.into_iter().flatten();
         prompts
-            .map(|messages| AskedCall { model: model.clone(), messages, times: (1, 1) })
+            .map(|messages| AskedCall {
+                model: model.clone(),
+                messages,
+                times: (1, 1),
+                together: 1,
+                own: String::new(),
+            })
             .collect()
     }
 

@@ -13,6 +13,7 @@ pub mod labels;
 mod numeric;
 mod random;
 pub mod ranking;
+pub mod sampling;
 mod undefined;
 pub mod validity;
 

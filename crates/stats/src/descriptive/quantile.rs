@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Undefined;
 
 /// Distinct values kept before neighbours are merged.
-const EXACT_UP_TO: usize = 65_536;
+pub(crate) const EXACT_UP_TO: usize = 65_536;
 
 /// How often each value occurred: a mergeable sketch of quantiles. They are exact up to 65,536 distinct values; beyond that
 /// values are rounded to 12 significant bits, and [`ValueCounts::is_exact`] says so.
@@ -124,7 +124,7 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], p: f64) -> Result<f64, Undefine
     Ok(below + (above - below) * position.fract())
 }
 
-fn unless_probability(p: f64) -> Result<(), Undefined> {
+pub(crate) fn unless_probability(p: f64) -> Result<(), Undefined> {
     if (0.0..=1.0).contains(&p) {
         return Ok(());
     }
@@ -132,17 +132,17 @@ fn unless_probability(p: f64) -> Result<(), Undefined> {
 }
 
 /// Bits whose order as integers is the order of the numbers.
-fn ordered(value: f64) -> u64 {
+pub(crate) fn ordered(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-fn unordered(key: u64) -> f64 {
+pub(crate) fn unordered(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
 /// The nearest number with 12 significant bits; the largest of them where that would be infinite.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     let dropped = 52 - 11;
     let half = 1u64 << (dropped - 1);
     let nearest = f64::from_bits((value.to_bits() + half) >> dropped << dropped);

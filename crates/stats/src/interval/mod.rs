@@ -14,6 +14,7 @@ pub use proportion::{clopper_pearson_interval, wilson_interval};
 
 pub(crate) use clustered::by_cluster;
 pub(crate) use mean::{around, unless_overflowed};
+pub(crate) use proportion::wilson_ends;
 
 use serde::Serialize;
 

@@ -8,14 +8,18 @@ use crate::{Undefined, beta_quantile, normal_quantile};
 pub fn wilson_interval(successes: u64, count: u64, confidence: f64) -> Result<Interval, Undefined> {
     check(successes, count, confidence)?;
     let z = normal_quantile(f64::midpoint(1.0, confidence))?;
-    let n = count as f64;
-    let share = successes as f64 / n;
+    let (low, high) = wilson_ends(successes as f64 / count as f64, count as f64, z);
+    let low = if successes == 0 { 0.0 } else { low };
+    let high = if successes == count { 1.0 } else { high };
+    Ok(Interval { low, high })
+}
+
+/// The ends for a share of so many observations, which need not be a whole number, `z` standard errors away.
+pub(crate) fn wilson_ends(share: f64, n: f64, z: f64) -> (f64, f64) {
     let scale = 1.0 + z * z / n;
     let center = (share + z * z / (2.0 * n)) / scale;
     let half_width = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt() / scale;
-    let low = if successes == 0 { 0.0 } else { (center - half_width).max(0.0) };
-    let high = if successes == count { 1.0 } else { (center + half_width).min(1.0) };
-    Ok(Interval { low, high })
+    ((center - half_width).max(0.0), (center + half_width).min(1.0))
 }
 
 /// Exact interval of a proportion after Clopper and Pearson (1934): independent yes/no observations. It never covers less

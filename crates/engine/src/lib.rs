@@ -27,9 +27,11 @@ pub use judge_check::{
 pub use local::HAS_LOCAL_MODELS;
 pub use prompt::{PromptTemplates, Prompts};
 pub use report::{
-    CaseChange, Change, Clustering, DiffCounts, DiffOptions, DiffReport, Evidence, GateEvidence,
-    GateResult, GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo,
-    ScorerSummary, Verdict, check_group_field, compare_runs, metadata_fields, summarize,
+    AgreementSummary, CascadeSummary, CaseChange, Change, Clustering, DiffCounts, DiffOptions,
+    DiffReport, Estimated, Evidence, GateEvidence, GateResult, GroupSummary, LatencyStep,
+    LatencySummary, ModelSummary, RouteNumbers, RouteSummary, RunReport, ScorerInfo, ScorerSummary,
+    SimilarSummary, TierSummary, Verdict, check_group_field, compare_runs, metadata_fields,
+    summarize,
 };
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{

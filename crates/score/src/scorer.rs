@@ -96,6 +96,16 @@ pub trait Scorer: Send + Sync {
         None
     }
 
+    /// The tiers that outputs go through, by name; none where every output is scored in the same way.
+    fn tiers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Scores say which way an output took, and numbers of a run must take that into account.
+    fn has_paths(&self) -> bool {
+        false
+    }
+
     /// The model of the run whose answers the outputs are compared with: it answers before the others, and items carry its answer.
     fn opponent(&self) -> Option<&str> {
         None

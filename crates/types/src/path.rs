@@ -21,6 +21,9 @@ pub enum ScorePath {
 pub struct CascadePath {
     /// Why it went no further.
     pub end: CascadeEnd,
+    /// Why it could have ended, where it was drawn to go all the way nevertheless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audited: Option<CascadeEnd>,
     /// The tiers that scored it, in their order.
     pub tiers: Vec<TierPath>,
 }
@@ -155,7 +158,8 @@ mod tests {
         };
         let unsure = Outcome::Unscored(UnscoredReason::PendingHuman);
         let tiers = vec![tier(Outcome::Passed), tier(unsure)];
-        let path = ScorePath::Cascade(CascadePath { end: CascadeEnd::Judged, tiers });
+        let path =
+            ScorePath::Cascade(CascadePath { end: CascadeEnd::Judged, audited: None, tiers });
         let json = serde_json::to_string(&path).unwrap();
         assert_eq!(serde_json::from_str::<ScorePath>(&json).unwrap(), path);
         assert!(

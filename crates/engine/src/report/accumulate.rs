@@ -7,8 +7,9 @@ use fullbench_stats::{
     ClusterSums, Interval, Moments, ValueCounts, mean_interval, wilson_interval,
 };
 use fullbench_store::{GenerationCount, ScoreCount, UnitResult};
-use fullbench_types::{FinishReason, NanoDollars, Outcome, UnscoredReason};
+use fullbench_types::{FinishReason, NanoDollars, Outcome, Score, UnscoredReason};
 
+use super::sampled::{CascadeSums, PathSums};
 use super::summary::{LatencyStep, LatencySummary, ModelSummary, ScorerSummary};
 
 /// The confidence of every interval.
@@ -168,6 +169,7 @@ impl ModelAccumulator {
             for scorer in self.scorers.iter_mut().filter(|scorer| scorer.hash == entry.scorer) {
                 scorer.add(entry.score.outcome, entry.score.value, 1);
                 scorer.add_to_cluster(unit.key.case_index, group, entry.score.value);
+                scorer.add_path(unit.key.case_index, group, &entry.score);
             }
         }
     }
@@ -252,6 +254,12 @@ struct ScorerAccumulator {
     scored: u64,
     unscored: BTreeMap<String, u64>,
     seen: u64,
+    /// The names of a cascade's tiers.
+    tiers: Vec<String>,
+    /// The ways that outputs took, where they took different ones.
+    paths: Option<PathSums>,
+    /// Cases numbered anew, as clusters of a cascade's repetitions.
+    last_case: Option<(u64, u32)>,
 }
 
 impl ScorerAccumulator {
@@ -271,7 +279,29 @@ impl ScorerAccumulator {
             scored: 0,
             unscored: BTreeMap::new(),
             seen: 0,
+            tiers: scorer.scorer.tiers(),
+            paths: scorer.scorer.has_paths().then(PathSums::default),
+            last_case: None,
         }
+    }
+
+    /// Takes the way an output took, where that matters.
+    fn add_path(&mut self, case_index: u64, group: Option<u32>, score: &Score) {
+        let Some(paths) = &mut self.paths else { return };
+        let cluster = match self.clustered {
+            Clustered::No => None,
+            Clustered::ByGroup => group,
+            Clustered::ByCase => {
+                let number = match self.last_case {
+                    Some((case, number)) if case == case_index => number,
+                    Some((_, number)) => number + 1,
+                    None => 0,
+                };
+                self.last_case = Some((case_index, number));
+                Some(number)
+            }
+        };
+        paths.add(score, cluster);
     }
 
     fn add(&mut self, outcome: Outcome, value: Option<f64>, count: u64) {
@@ -396,7 +426,9 @@ impl ScorerAccumulator {
         for (value, count) in self.values.iter() {
             histogram[((value * SCORE_STEPS as f64) as usize).min(SCORE_STEPS - 1)] += count;
         }
-        ScorerSummary {
+        let paths = self.paths.as_ref().map(|paths| paths.summary(&self.tiers));
+        let paths = paths.unwrap_or_default();
+        let summary = ScorerSummary {
             scorer: self.name,
             count,
             mean: self.moments.mean().ok(),
@@ -413,6 +445,41 @@ impl ScorerAccumulator {
             best_mean: bound(1.0),
             unscored: self.unscored,
             histogram,
+            cascade: paths.cascade,
+            routes: paths.routes,
+            similar: paths.similar,
+        };
+        let cascade = self.paths.and_then(|paths| paths.cascade);
+        match cascade {
+            Some(cascade) => weighted(summary, &cascade),
+            None => summary,
         }
+    }
+}
+
+/// The numbers of a cascade: judged outputs stand for all of them, each for as many as its chance says.
+fn weighted(summary: ScorerSummary, cascade: &CascadeSums) -> ScorerSummary {
+    let values = cascade.closed();
+    let interval = cascade.interval();
+    let mean = values.mean().ok();
+    // Outputs that were judged and have no value count with their weight, those that never came so far once.
+    let unjudged = summary.unscored_count() as f64;
+    let missing = cascade.missing.max(unjudged);
+    let judged = values.population();
+    let bound = |filled: f64| {
+        let units = judged + missing;
+        (units > 0.0).then(|| (mean.unwrap_or(0.0) * judged + missing * filled) / units)
+    };
+    ScorerSummary {
+        mean,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        interval: interval.map(|_| "weighted"),
+        p50: cascade.quantiles.quantile(0.5).ok(),
+        p95: cascade.quantiles.quantile(0.95).ok(),
+        worst_mean: bound(0.0),
+        best_mean: bound(1.0),
+        histogram: cascade.steps.iter().map(|weight| weight.round() as u64).collect(),
+        ..summary
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fullbench_stats::sampling::{PairedWeightedSums, WeightedSums};
 use fullbench_store::{RunRecord, ScopedStore};
 use serde::Serialize;
 
 use super::conclusion::{conclusion, firmer};
 use super::evidence::{Evidence, decide};
-use super::pairs::{Paired, Series, Side, Units, pair};
+use super::pairs::{Paired, Series, Side, Units, WeightedSeries, pair};
 use crate::EngineError;
 
 /// How a case changed under one scorer.
@@ -113,6 +114,10 @@ pub struct DiffCounts {
     pub after_mean: Option<f64>,
     /// How many of each change.
     pub changes: BTreeMap<Change, u64>,
+    /// The means are estimates of what a cascade's last tier would give on all outputs; changes are those of outputs judged in both runs.
+    pub weighted: bool,
+    /// Pairs that are left out: in one run the cheap judge gave the value, in the other the strong one.
+    pub other_judge: u64,
     /// The scorer is defined differently in the two runs.
     pub redefined: bool,
     /// What the pairs show.
@@ -163,6 +168,8 @@ pub async fn compare_runs(
     }
     decide(&mut counts.iter_mut().map(|row| &mut row.evidence).collect::<Vec<_>>());
     let other_data = before.dataset != after.dataset;
+    let mut notes = differences(&left, &right, other_data);
+    notes.extend(counts.iter().filter_map(ways));
     Ok(DiffReport {
         before: before.id.to_string(),
         after: after.id.to_string(),
@@ -176,7 +183,20 @@ pub async fn compare_runs(
         only_after,
         other_data,
         repeated: left.repetitions > 1 || right.repetitions > 1,
-        notes: differences(&left, &right, other_data),
+        notes,
+    })
+}
+
+/// What to know of values that came by different ways.
+fn ways(row: &DiffCounts) -> Option<String> {
+    let DiffCounts { model, scorer, .. } = row;
+    if row.weighted {
+        return Some(format!(
+            "`{scorer}` is a cascade: its means for `{model}` are estimates of what the last tier would give on all outputs"
+        ));
+    }
+    (row.other_judge > 0).then(|| {
+        format!("{} pairs of `{scorer}` for `{model}` are left out: the cheap judge gave one value, the strong one the other", row.other_judge)
     })
 }
 
@@ -191,8 +211,11 @@ fn row(
     let before = left.scorers.iter().find(|before| before.name == after.name);
     let binary = is_binary(left, right, scorer);
     let pairs = series.before.len() as u64;
-    let mean =
-        |values: &[f64]| (pairs > 0).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let weighted = series.weighted.as_ref().map(WeightedSeries::closed);
+    let mean = |values: &[f64], side: Option<&WeightedSums>| match side {
+        Some(side) => side.mean().ok(),
+        None => (pairs > 0).then(|| values.iter().sum::<f64>() / values.len() as f64),
+    };
     DiffCounts {
         model: right.models[model].clone(),
         scorer: after.name.clone(),
@@ -200,10 +223,15 @@ fn row(
         before_units: units.before,
         after_units: units.after,
         pairs,
-        before_mean: mean(&series.before),
-        after_mean: mean(&series.after),
+        before_mean: mean(&series.before, weighted.as_ref().map(PairedWeightedSums::first)),
+        after_mean: mean(&series.after, weighted.as_ref().map(PairedWeightedSums::second)),
+        weighted: weighted.is_some(),
+        other_judge: series.other_judge,
         redefined: before.is_none_or(|before| before.hash != after.hash),
-        evidence: Evidence::of(&series, binary, right.group.is_some(), margin),
+        evidence: match &weighted {
+            Some(sums) => Evidence::of_weighted(sums, margin),
+            None => Evidence::of(&series, binary, right.group.is_some(), margin),
+        },
         changes: series.changes,
     }
 }

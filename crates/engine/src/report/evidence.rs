@@ -4,6 +4,7 @@ use fullbench_stats::compare::{
     Adjustment, EffectSize, MeanComparison, adjust, clustered_paired_t, cohen_dz, equivalence,
     mcnemar_detectable_difference, mcnemar_exact, minimum_detectable_effect, paired_t,
 };
+use fullbench_stats::sampling::{PairedWeightedSums, Target};
 use fullbench_stats::{Interval, PairedProportions, Undefined};
 use serde::Serialize;
 
@@ -59,7 +60,7 @@ impl Verdict {
 /// What the pairs of one model and scorer show.
 #[derive(Debug, Clone, Serialize)]
 pub struct Evidence {
-    /// The test: `mcnemar_exact`, `paired_t` or `clustered_paired_t`; none where there is none.
+    /// The test: `mcnemar_exact`, `paired_t`, `clustered_paired_t`, or `weighted_t` for cascades; none where there is none.
     pub test: Option<&'static str>,
     /// What counts as one observation: `pair`, `case` or `group`.
     pub observation: &'static str,
@@ -154,6 +155,42 @@ impl Evidence {
         };
         if let Err(undefined) = told {
             evidence.verdict = Verdict::Undefined;
+            evidence.undefined = Some(undefined.to_string());
+        }
+        evidence
+    }
+
+    /// What the estimates of a cascade on both sides show: each case with the distance of its values from the means, by their chances.
+    pub(super) fn of_weighted(sums: &PairedWeightedSums, margin: Option<f64>) -> Self {
+        let (first, second) = (sums.first(), sums.second());
+        let mut evidence = Self {
+            test: None,
+            observation: "pair",
+            observations: first.judged().max(second.judged()),
+            difference: None,
+            interval: None,
+            interval_method: None,
+            effect_size: None,
+            p_value: None,
+            adjusted_p_value: None,
+            equivalence_p_value: None,
+            adjusted_equivalence_p_value: None,
+            minimum_detectable_effect: None,
+            spread: None,
+            undefined: None,
+            verdict: Verdict::Undefined,
+        };
+        let told = sums.difference(Target::OtherOutputs, CONFIDENCE).and_then(|found| {
+            let freedom = first.effective_size()?.min(second.effective_size()?) - 1.0;
+            evidence.difference = Some(found.estimate);
+            let error = found.standard_error;
+            let comparison =
+                MeanComparison::from_standard_error(found.estimate, error, freedom, CONFIDENCE)?;
+            evidence.minimum_detectable_effect =
+                minimum_detectable_effect(error, freedom, LEVEL, POWER).ok();
+            evidence.of_means(&comparison, "weighted_t", margin)
+        });
+        if let Err(undefined) = told {
             evidence.undefined = Some(undefined.to_string());
         }
         evidence

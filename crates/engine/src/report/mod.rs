@@ -7,6 +7,7 @@ mod evidence;
 mod gates;
 mod grouping;
 mod pairs;
+mod sampled;
 mod summary;
 
 pub use diff::{CaseChange, Change, DiffCounts, DiffOptions, DiffReport, compare_runs};
@@ -15,6 +16,10 @@ pub use gates::{GateEvidence, GateResult};
 pub(crate) use gates::{baselines_of, check_gate};
 pub(crate) use grouping::group_field;
 pub use grouping::{Clustering, check_group_field};
+pub use sampled::{
+    AgreementSummary, CascadeSummary, Estimated, RouteNumbers, RouteSummary, SimilarSummary,
+    TierSummary,
+};
 pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
     metadata_fields, summarize,

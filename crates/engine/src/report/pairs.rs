@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use fullbench_llm::ModelConfig;
+use fullbench_stats::sampling::{PairedWeightedCluster, PairedWeightedSums};
 use fullbench_store::{RunRecord, ScopedStore, UnitResult};
-use fullbench_types::ContentHash;
+use fullbench_types::{ContentHash, Route, ScorePath};
 
 use super::diff::Change;
 use super::grouping::Grouping;
@@ -26,6 +27,8 @@ pub(super) struct SideScorer {
     pub(super) name: String,
     pub(super) hash: [u8; 16],
     pub(super) binary: bool,
+    /// It is a cascade: values stand for as many outputs as their chances say.
+    pub(super) weighted: bool,
 }
 
 impl Side {
@@ -36,7 +39,8 @@ impl Side {
             let scorer = fullbench_score::build(config)
                 .map_err(|error| EngineError::StoredSpec(error.message))?;
             let hash = scorer.hash.short();
-            scorers.push(SideScorer { name: scorer.name, hash, binary: scorer.binary });
+            let weighted = !scorer.scorer.tiers().is_empty();
+            scorers.push(SideScorer { name: scorer.name, hash, binary: scorer.binary, weighted });
         }
         Ok(Self {
             models: spec.models.iter().map(ModelConfig::display_name).collect(),
@@ -46,10 +50,19 @@ impl Side {
         })
     }
 
-    fn value(&self, scorer: usize, unit: &UnitResult) -> Option<f64> {
+    fn value(&self, scorer: usize, unit: &UnitResult) -> Option<Valued> {
         let hash = self.scorers.get(scorer)?.hash;
         let entry = unit.scores.iter().find(|entry| entry.scorer == hash)?;
-        entry.score.value.filter(|value| value.is_finite())
+        let value = entry.score.value.filter(|value| value.is_finite())?;
+        let (mut probability, mut is_strong) = (1.0, false);
+        match entry.score.path.as_deref() {
+            Some(ScorePath::Cascade(path)) => {
+                probability = path.tiers.last().map_or(1.0, |last| last.probability);
+            }
+            Some(ScorePath::Route(path)) => is_strong = path.route == Route::Strong,
+            Some(ScorePath::Similar(_)) | None => {}
+        }
+        Some(Valued { value, probability, is_strong })
     }
 
     /// The model of the other run that a model of this one is paired with: the one of the same name, or the only one where
@@ -59,6 +72,16 @@ impl Side {
         let alone = self.models.len() == 1 && other.models.len() == 1;
         other.models.iter().position(|candidate| candidate == name).or(alone.then_some(0))
     }
+}
+
+/// A value with the way it came.
+#[derive(Debug, Clone, Copy)]
+struct Valued {
+    value: f64,
+    /// The chance it had of being given.
+    probability: f64,
+    /// It is of the strong one of two judges.
+    is_strong: bool,
 }
 
 /// What one scorer gave the same units of one model in both runs.
@@ -72,6 +95,45 @@ pub(super) struct Series {
     pub(super) clusters: Vec<u32>,
     /// How many of each change, also of those without a value on one side.
     pub(super) changes: BTreeMap<Change, u64>,
+    /// The estimates of a cascade on both sides.
+    pub(super) weighted: Option<WeightedSeries>,
+    /// Pairs left out because another judge gave the value in the other run.
+    pub(super) other_judge: u64,
+}
+
+/// Values that stand for others, on both sides.
+#[derive(Debug, Default)]
+pub(super) struct WeightedSeries {
+    sums: PairedWeightedSums,
+    clusters: BTreeMap<u32, PairedWeightedCluster>,
+}
+
+impl WeightedSeries {
+    fn add(&mut self, was: Option<Valued>, is: Option<Valued>, cluster: Option<u32>) {
+        let mut alone = PairedWeightedCluster::default();
+        let sums = match cluster {
+            Some(cluster) => self.clusters.entry(cluster).or_default(),
+            None => &mut alone,
+        };
+        let pair = |one: Valued| (one.value, one.probability);
+        // Values are finite and chances above 0: nothing is refused.
+        let _ = match (was, is) {
+            (Some(was), Some(is)) => {
+                sums.add_both(pair(was), pair(is), was.probability.min(is.probability))
+            }
+            (Some(was), None) => sums.add_first(was.value, was.probability),
+            (None, Some(is)) => sums.add_second(is.value, is.probability),
+            (None, None) => Ok(()),
+        };
+        self.sums.add_cluster(&alone);
+    }
+
+    /// The sums with all clusters in them.
+    pub(super) fn closed(&self) -> PairedWeightedSums {
+        let mut sums = self.sums;
+        self.clusters.values().for_each(|cluster| sums.add_cluster(cluster));
+        sums
+    }
 }
 
 /// A unit that changed under one scorer.
@@ -105,19 +167,19 @@ pub(super) struct Paired {
 /// Values of the first run: one row for each unit, found by a hash of what identifies it in both runs.
 struct Earlier {
     rows: HashMap<u128, u32>,
-    values: Vec<f64>,
+    values: Vec<Option<Valued>>,
     width: usize,
 }
 
 impl Earlier {
-    fn insert(&mut self, identity: u128, values: impl Iterator<Item = Option<f64>>) {
+    fn insert(&mut self, identity: u128, values: impl Iterator<Item = Option<Valued>>) {
         let row = self.rows.len() as u32;
         self.rows.insert(identity, row);
-        self.values.extend(values.map(|value| value.unwrap_or(f64::NAN)));
+        self.values.extend(values);
     }
 
     /// The values of a unit; each is given out once.
-    fn take(&mut self, identity: u128) -> Option<&[f64]> {
+    fn take(&mut self, identity: u128) -> Option<&[Option<Valued>]> {
         let start = self.rows.remove(&identity)? as usize * self.width;
         self.values.get(start..start + self.width)
     }
@@ -174,10 +236,28 @@ pub(super) async fn pair(
             Some(grouping) => grouping.of(unit.key.case_index)?.cluster,
             None => repeated.then(|| case.of(unit.key.case_index)),
         };
-        for (was, (_, scorer)) in values.iter().zip(&shared) {
-            let (was, is) = (Some(*was).filter(|was| !was.is_nan()), right.value(*scorer, unit));
-            let Some(change) = Change::between(was, is) else { continue };
+        for (was, (before, scorer)) in values.iter().zip(&shared) {
+            let (was, is) = (*was, right.value(*scorer, unit));
             let series = paired.series.entry((model, *scorer)).or_default();
+            let weighted = left.scorers.get(*before).is_some_and(|scorer| scorer.weighted)
+                || right.scorers.get(*scorer).is_some_and(|scorer| scorer.weighted);
+            if weighted {
+                series.weighted.get_or_insert_default().add(was, is, cluster);
+            }
+            if let (Some(was), Some(is)) = (was, is)
+                && was.is_strong != is.is_strong
+            {
+                series.other_judge += 1;
+                continue;
+            }
+            let value = |one: Option<Valued>| one.map(|one| one.value);
+            let (was, is) = (value(was), value(is));
+            let Some(change) = Change::between(was, is) else { continue };
+            // That a cascade draws other outputs changes nothing about them.
+            let drawn = matches!(change, Change::LostScore | Change::GainedScore);
+            if weighted && drawn {
+                continue;
+            }
             *series.changes.entry(change).or_default() += 1;
             if let (Some(was), Some(is)) = (was, is) {
                 series.before.push(was);

@@ -14,6 +14,7 @@ use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
 use super::diff::{DiffOptions, compare_runs};
 use super::gates::{Comparison, GateResult, judge_gates};
 use super::grouping::{Clustering, Grouping};
+use super::sampled::{CascadeSummary, RouteSummary, SimilarSummary};
 use crate::spec::{EvaluationSpec, stored_spec};
 use crate::{EngineError, run::planned};
 
@@ -163,7 +164,7 @@ pub struct ScorerSummary {
     /// Upper end of the 95% interval.
     pub high: Option<f64>,
     /// How the interval was made: `wilson`, `t`, `t_clustered` by case, `t_clustered_by_group`, or, where all yes/no values
-    /// agree, `wilson_by_case` and `wilson_by_group`.
+    /// agree, `wilson_by_case` and `wilson_by_group`; `weighted` for a cascade.
     pub interval: Option<&'static str>,
     /// How many cases or groups the interval rests on; none where every value counts by itself.
     pub clusters: Option<u64>,
@@ -185,6 +186,15 @@ pub struct ScorerSummary {
     pub best_mean: Option<f64>,
     /// Counts of 20 equal steps from 0 to 1.
     pub histogram: Vec<u64>,
+    /// A cascade's tiers: the mean is an estimate of what the last one would give on all outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cascade: Option<CascadeSummary>,
+    /// Two judges: the mean mixes what they gave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routes: Option<RouteSummary>,
+    /// What was taken from judgements of similar outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<SimilarSummary>,
 }
 
 impl ScorerSummary {
@@ -222,6 +232,7 @@ pub async fn summarize(
     }
     let counted = grouping.is_none()
         && plan.repetitions == 1
+        && !scorers.iter().any(|scorer| scorer.scorer.has_paths())
         && count_in_database(store, run, &mut whole.models).await?;
     if !counted {
         whole = ModelAccumulators::new(&names, &scorers, clustered);

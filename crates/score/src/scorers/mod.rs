@@ -124,6 +124,16 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         None
     }
 
+    /// The tiers that outputs go through.
+    fn tiers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Scores say which way an output took.
+    fn has_paths(&self) -> bool {
+        false
+    }
+
     /// The model of the run whose answers the outputs are compared with.
     fn opponent(&self) -> Option<&str> {
         None
@@ -327,6 +337,14 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn criterion(&self) -> Option<&Criterion> {
         self.scorer.criterion()
+    }
+
+    fn tiers(&self) -> Vec<String> {
+        self.scorer.tiers()
+    }
+
+    fn has_paths(&self) -> bool {
+        self.scorer.has_paths()
     }
 
     fn opponent(&self) -> Option<&str> {

@@ -100,6 +100,14 @@ impl BatchScorer for Cascade {
         Some(&self.children)
     }
 
+    fn tiers(&self) -> Vec<String> {
+        self.tiers.iter().map(|tier| tier.name.clone()).collect()
+    }
+
+    fn has_paths(&self) -> bool {
+        true
+    }
+
     /// Enough for the tiers that judge several outputs with one prompt, as few as may come to them.
     fn batch_size(&self) -> usize {
         let mut share = 1.0;

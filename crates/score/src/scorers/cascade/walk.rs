@@ -18,7 +18,7 @@ struct Walker<'item> {
     probability: f64,
     entry: TierEntry,
     /// It could have ended, and goes all the way to be looked at.
-    audited: bool,
+    audited: Option<CascadeEnd>,
     path: Vec<TierPath>,
     /// Every score so far, with the index of its scorer.
     scores: Vec<(usize, Score)>,
@@ -73,7 +73,9 @@ impl Cascade {
         let step = self.step(index, walker);
         if self.chance(index, &walker.item) < step.probability {
             walker.probability *= step.probability;
-            walker.audited |= step.entry == TierEntry::Audited;
+            if step.entry == TierEntry::Audited {
+                walker.audited = walker.audited.or(Some(step.otherwise.0));
+            }
             walker.entry = step.entry;
         } else {
             let (end, why) = step.otherwise;
@@ -84,7 +86,7 @@ impl Cascade {
     /// The chance of going on: what a tier before says of the output decides it, and nothing else.
     fn step(&self, index: usize, walker: &Walker<'_>) -> Step {
         let (before, tier) = (&self.tiers[index - 1], &self.tiers[index]);
-        if walker.audited {
+        if walker.audited.is_some() {
             let otherwise = (CascadeEnd::NotDrawn, String::new());
             return Step { probability: 1.0, entry: TierEntry::Audited, otherwise };
         }
@@ -161,7 +163,7 @@ impl Cascade {
 
     /// The score of an output that has come to its end.
     fn finish(&self, walker: Walker<'_>) -> Score {
-        let Walker { path, scores, end, .. } = walker;
+        let Walker { path, scores, end, audited, .. } = walker;
         let (whole, end) = match end {
             Some(End::Again(again)) => {
                 let parts = scores.into_iter().map(|(child, score)| (self.name_of(child), score));
@@ -175,7 +177,7 @@ impl Cascade {
         };
         let whole =
             Score { evidence: Some(self.evidence(&path, &scores)), judgement: None, ..whole };
-        let path = ScorePath::Cascade(CascadePath { end, tiers: path });
+        let path = ScorePath::Cascade(CascadePath { end, audited, tiers: path });
         let parts = scores.into_iter().map(|(child, score)| (self.name_of(child), score));
         let whole = with_parts(whole, "cascade", parts.collect());
         Score { path: Some(Box::new(path)), ..whole }
@@ -226,7 +228,7 @@ impl<'item> Walker<'item> {
             known: Known::of(&item),
             probability: 1.0,
             entry: TierEntry::Drawn,
-            audited: false,
+            audited: None,
             path: Vec::new(),
             scores: Vec::new(),
             end: None,

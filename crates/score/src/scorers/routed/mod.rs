@@ -120,6 +120,10 @@ impl BatchScorer for Routed {
         Some(&self.children)
     }
 
+    fn has_paths(&self) -> bool {
+        true
+    }
+
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
         let is_known = !item.generation.text.is_empty();
         let complex = self.complexity(item).points >= self.parameters.strong_from;

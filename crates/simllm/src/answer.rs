@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::arithmetic::{Fraction, last_expression};
 use crate::dice::{Dice, Purpose};
-use crate::json_answer::json_answer;
+use crate::json_answer::{Wanted, json_answer};
 use crate::request::{Format, Request, tokens_of};
 
 /// Why an answer ended.
@@ -31,12 +31,19 @@ pub(crate) fn answer(request: &Request<'_>, dice: Dice, choice: u32, reply_words
     }
     let text = match &request.format {
         Format::Text => text_answer(request, dice, reply_words),
-        Format::AnyJson => json_answer(None, solution(request, dice).as_deref(), dice),
+        Format::AnyJson => {
+            json_answer(None, &wanted(request, solution(request, dice).as_deref()), dice)
+        }
         Format::Schema(schema) => {
-            json_answer(Some(schema), solution(request, dice).as_deref(), dice)
+            json_answer(Some(schema), &wanted(request, solution(request, dice).as_deref()), dice)
         }
     };
     limited(text, request)
+}
+
+/// What an answer in JSON is about.
+fn wanted<'call>(request: &'call Request<'_>, solution: Option<&'call str>) -> Wanted<'call> {
+    Wanted { solution, question: request.question(), skill: skill_of(&request.model) }
 }
 
 /// The answer, cut at a stop sequence or at the limit of tokens.

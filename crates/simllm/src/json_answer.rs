@@ -7,17 +7,30 @@ use crate::dice::{Dice, Purpose};
 
 const MAX_DEPTH: u32 = 24;
 
+/// What an answer is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'call> {
+    /// The solution of the question, where it has one.
+    pub(crate) solution: Option<&'call str>,
+    /// The question.
+    pub(crate) question: &'call str,
+    /// How often in a hundred the model is right: a judge with a skill passes as large a share.
+    pub(crate) skill: Option<u64>,
+}
+
 /// JSON text that satisfies the schema, with the solution of the question where a number or a text is wanted.
-pub(crate) fn json_answer(schema: Option<&Value>, solution: Option<&str>, dice: Dice) -> String {
+pub(crate) fn json_answer(schema: Option<&Value>, wanted: &Wanted<'_>, dice: Dice) -> String {
     let Some(schema) = schema else {
-        let answer = solution.map_or_else(|| sentence(dice, 6), str::to_owned);
+        let answer = wanted.solution.map_or_else(|| sentence(dice, 6), str::to_owned);
         return json!({ "answer": answer }).to_string();
     };
-    Instance { root: schema, solution }.of(schema, dice, 0).to_string()
+    let instance = Instance { root: schema, wanted: *wanted, solution: wanted.solution };
+    instance.of(schema, dice, 0).to_string()
 }
 
 struct Instance<'schema> {
     root: &'schema Value,
+    wanted: Wanted<'schema>,
     solution: Option<&'schema str>,
 }
 
@@ -32,7 +45,7 @@ impl Instance<'_> {
         if let Some(allowed) =
             schema.get("enum").and_then(Value::as_array).filter(|list| !list.is_empty())
         {
-            return allowed[dice.index(Purpose::Json, allowed.len())].clone();
+            return self.chosen(allowed, dice);
         }
         if let Some(target) =
             schema.get("$ref").and_then(Value::as_str).and_then(|path| self.definition(path))
@@ -53,6 +66,33 @@ impl Instance<'_> {
             "null" => Value::Null,
             _ => self.text(schema, dice),
         }
+    }
+
+    /// One of the values. A judge with a skill says pass as often as that, and otherwise fail.
+    fn chosen(&self, allowed: &[Value], dice: Dice) -> Value {
+        let is_verdict = allowed.iter().any(|one| one == "pass");
+        match self.wanted.skill.filter(|_| is_verdict) {
+            Some(skill) if dice.share(Purpose::Json) * 100.0 < skill as f64 => json!("pass"),
+            Some(_) => json!("fail"),
+            None => allowed[dice.index(Purpose::Json, allowed.len())].clone(),
+        }
+    }
+
+    /// One entry for each item of the question, by the id in its heading, as its own text decides.
+    fn items(&self, entry: &Value, depth: u32) -> Option<Value> {
+        entry.pointer("/properties/id")?;
+        let parts = self.wanted.question.split("\n# Item ").skip(1);
+        let items = parts.map(|part| {
+            let (id, text) = part.split_once('\n').unwrap_or((part, ""));
+            let letters = text.bytes().filter(|byte| !byte.is_ascii_hexdigit());
+            let key = letters
+                .fold(0_u128, |key, byte| key.wrapping_mul(31).wrapping_add(u128::from(byte)));
+            let mut entry = self.of(entry, Dice::new(0, key), depth + 1);
+            entry["id"] = Value::from(id);
+            entry
+        });
+        let items: Vec<Value> = items.collect();
+        (!items.is_empty()).then_some(Value::Array(items))
     }
 
     fn definition(&self, path: &str) -> Option<&Value> {
@@ -79,6 +119,9 @@ impl Instance<'_> {
             bound("minItems").unwrap_or(1).max(1).min(bound("maxItems").unwrap_or(u64::MAX));
         let any = Value::Bool(true);
         let items = schema.get("items").unwrap_or(&any);
+        if let Some(of_question) = self.items(items, depth) {
+            return of_question;
+        }
         (0..length.min(MOST_ITEMS))
             .map(|index| self.of(items, dice.with(index), depth + 1))
             .collect()
@@ -143,7 +186,8 @@ mod tests {
     use super::*;
 
     fn instance(schema: &Value, solution: Option<&str>) -> Value {
-        serde_json::from_str(&json_answer(Some(schema), solution, Dice::new(1, 2))).unwrap()
+        let wanted = Wanted { solution, ..Wanted::default() };
+        serde_json::from_str(&json_answer(Some(schema), &wanted, Dice::new(1, 2))).unwrap()
     }
 
     #[test]
@@ -179,6 +223,24 @@ mod tests {
 
     #[test]
     fn json_without_a_schema_is_an_object() {
-        assert_eq!(json_answer(None, Some("7"), Dice::new(1, 2)), r#"{"answer":"7"}"#);
+        let wanted = Wanted { solution: Some("7"), ..Wanted::default() };
+        assert_eq!(json_answer(None, &wanted, Dice::new(1, 2)), r#"{"answer":"7"}"#);
+    }
+
+    #[test]
+    fn items_are_answered_by_their_ids_and_a_skilled_judge_passes_that_share() {
+        let verdict = json!({"enum": ["pass", "fail", "unsure"]});
+        let entry =
+            json!({"type": "object", "properties": {"id": {"type": "string"}, "verdict": verdict}});
+        let schema = json!({"type": "object", "properties": {"judgements": {"type": "array", "items": entry}}});
+        let question = "Judge.\n\n# Item a1\nfirst\n\n# Item b2\nsecond\n\n# Your task\n";
+        let of = |skill| {
+            let wanted = Wanted { question, skill: Some(skill), ..Wanted::default() };
+            let text = json_answer(Some(&schema), &wanted, Dice::new(1, 2));
+            serde_json::from_str::<Value>(&text).unwrap()
+        };
+        let all = of(100);
+        assert_eq!(all["judgements"][1], json!({"id": "b2", "verdict": "pass"}));
+        assert_eq!(of(0)["judgements"][0]["verdict"], "fail");
     }
 }

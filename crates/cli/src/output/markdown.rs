@@ -2,6 +2,7 @@
 
 use fullbench_engine::RunReport;
 
+use super::savings;
 use super::summary::{because, cost, interval, number, unscored};
 
 /// A document with a table of scores, one of models, and the gates.
@@ -45,6 +46,22 @@ pub(super) fn document(report: &RunReport) -> String {
     text.push('\n');
     if let Some(clustering) = &report.clustering {
         text.push_str(&format!("{}\n\n", escaped(&clustering.sentence)));
+    }
+    for saving in savings::of(report) {
+        text.push_str(&format!("**{}**\n\n", escaped(&saving.title)));
+        for sentence in &saving.sentences {
+            text.push_str(&format!("- {}\n", escaped(sentence)));
+        }
+        text.push('\n');
+        if !saving.rows.is_empty() {
+            text.push_str(&row(&saving.header));
+            text.push_str(&row(&vec!["---"; saving.header.len()]));
+            for cells in &saving.rows {
+                let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+                text.push_str(&row(&cells.iter().map(String::as_str).collect::<Vec<_>>()));
+            }
+            text.push('\n');
+        }
     }
     text.push_str(&row(&["model", "answered", "cost", "latency p50", "latency p95"]));
     text.push_str(&row(&["---", "---:", "---:", "---:", "---:"]));

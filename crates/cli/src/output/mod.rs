@@ -5,6 +5,7 @@ mod github;
 mod junit;
 mod markdown;
 pub(crate) mod results;
+pub(crate) mod savings;
 mod statistics;
 mod summary;
 

@@ -6,7 +6,7 @@ use fullbench_engine::{GateResult, ModelSummary, RunReport, ScorerSummary};
 use fullbench_types::NanoDollars;
 use serde::Serialize;
 
-use super::{table, visible};
+use super::{savings, table, visible};
 use crate::failure::CliError;
 
 /// Tables for people: scores, then models, then groups and gates where there are any.
@@ -14,6 +14,19 @@ pub(super) fn tables(report: &RunReport) -> String {
     let mut text = format!("{}\n", score_table(report.models.iter().map(|model| (None, model))));
     if let Some(clustering) = &report.clustering {
         text.push_str(&format!("{}\n\n", visible(&clustering.sentence)));
+    }
+    for saving in savings::of(report) {
+        text.push_str(&format!("{}\n", visible(&saving.title)));
+        for sentence in &saving.sentences {
+            text.push_str(&format!("  {}\n", visible(sentence)));
+        }
+        if !saving.rows.is_empty() {
+            let mut table = table(&saving.header);
+            for row in saving.rows {
+                table.add_row(row);
+            }
+            text.push_str(&format!("{table}\n"));
+        }
     }
     text.push_str(&format!("{}\n", model_table(&report.models)));
     if let Some(usd) = report.scoring_cost_usd {

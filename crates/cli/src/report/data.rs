@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::failure::CliError;
 use crate::output::evidence::{self, EvidenceLine};
 use crate::output::results::RunContext;
+use crate::output::savings::{self, Saving};
 
 /// A shown text is cut after this many characters; `fullbench show --case` has the whole.
 const MAX_TEXT: usize = 20_000;
@@ -26,6 +27,7 @@ pub(super) struct ReportData<'report> {
     clustering: Option<&'report Clustering>,
     groups: Option<GroupData<'report>>,
     gates: &'report [GateResult],
+    savings: Vec<Saving>,
     cases_total: u64,
     cases_shown: usize,
     cases: Vec<CaseData>,
@@ -160,6 +162,7 @@ pub(super) async fn collect<'report>(
         },
         scorers: &report.scorers,
         models: &report.models,
+        savings: savings::of(report),
         clustering: report.clustering.as_ref(),
         groups: report.groups.as_ref().map(|groups| GroupData {
             by: &groups.by,

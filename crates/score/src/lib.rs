@@ -4,11 +4,13 @@
 //! their entries in an evaluation file and describes them for the schema and the reference pages.
 //! Reading files and running units are not done here.
 
+mod memory;
 mod registry;
 mod review;
 mod scorer;
 mod scorers;
 
+pub use memory::{JudgedOutput, JudgedStore, Memory};
 pub use registry::{
     NamedScorer, ScorerConfig, ScorerConfigError, ScorerDescription, build, descriptions,
 };

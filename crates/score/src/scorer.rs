@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{Criterion, Generation, Message, Score, TestCase};
 
+use crate::memory::Memory;
 use crate::registry::ScorerConfigError;
 
 /// One output to score, with the case it answers.
@@ -88,8 +88,8 @@ pub trait Scorer: Send + Sync {
         1
     }
 
-    /// Gives it a place for what judges work out once and keep; called before the first score is asked for.
-    fn keep_steps(&self, _store: &Arc<dyn StepsStore>) {}
+    /// Gives it places for what it keeps from one run to the next; called before the first score is asked for.
+    fn remember(&self, _memory: &Memory) {}
 
     /// What it judges by, where a model judges by a criterion.
     fn criterion(&self) -> Option<&Criterion> {

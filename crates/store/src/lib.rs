@@ -32,8 +32,8 @@ pub use judgements::{
     ThresholdEffect, message_pattern,
 };
 pub use judging::{
-    CriterionRecord, CriterionSource, JudgeRecord, MethodRecord, ModelRecord, NewJudge,
-    ThresholdRecord,
+    CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
+    NewJudge, ThresholdRecord,
 };
 pub use lock::RunLock;
 pub use objects::ObjectStore;

@@ -127,17 +127,19 @@ pub struct Audit {
     pub full_cost: Option<NanoDollars>,
 }
 
-/// The judged output that a score was taken from.
+/// A judged output that says the same as this one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimilarPath {
     /// Cosine of the two outputs.
     pub similarity: f64,
+    /// The score is the similar output's; otherwise the judge was asked all the same, to see what it says.
+    pub taken: bool,
+    /// What the similar output was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
     /// What the judgement had cost that was not made again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<NanoDollars>,
-    /// What the judge said when it was asked all the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audit: Option<Audit>,
 }
 
 #[cfg(test)]

@@ -191,8 +191,9 @@ fn taken(similar: &SimilarSummary) -> String {
         ),
         (_, None) => format!("{audited} of them were judged again, {disagreements} otherwise"),
     };
+    let taken = hits - audited;
     format!(
-        "{hits} scores were taken from judgements of similar outputs{}; {checked}",
+        "{hits} outputs say the same as one judged before: {taken} took its score{}; {checked}",
         saved.unwrap_or_default()
     )
 }

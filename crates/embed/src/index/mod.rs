@@ -46,6 +46,21 @@ impl SimilarityIndex {
         Ok(Self { ids, dimensions, graph })
     }
 
+    /// Takes in one more vector.
+    ///
+    /// # Errors
+    /// When the vector is of another length than the others, or has a value that is no number.
+    pub fn insert(&mut self, id: String, vector: Vec<f32>) -> Result<(), EmbedError> {
+        if self.ids.is_empty() {
+            self.dimensions = vector.len();
+        }
+        let vector = of_length_one(vector, self.dimensions)
+            .map_err(|reason| EmbedError::Index(format!("the vector of `{id}` {reason}")))?;
+        self.graph.insert((&vector, self.ids.len()));
+        self.ids.push(id);
+        Ok(())
+    }
+
     /// The ids of up to `count` vectors nearest to this one with the cosine to each, nearest first. Now and then a
     /// near one is missed: about one in a hundred.
     ///

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fullbench_judge::StepsStore;
 use fullbench_llm::{
     Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
     ResponseCache,
@@ -15,12 +14,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::lane::{Lane, LaneEnd};
+use super::memory::memory;
 use super::opponents::Opponents;
 use super::prepare::PreparedRun;
 use super::progress::{LaneCounters, Progress};
 use super::recorder::Recorder;
 use super::scoring::Scoring;
-use super::steps::KeptSteps;
 use super::stop::FailureStreak;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
@@ -92,7 +91,7 @@ pub async fn execute(
             false => None,
         });
     }
-    let kept_steps: Arc<dyn StepsStore> = Arc::new(KeptSteps(store.clone()));
+    let memory = memory(&store);
     let mut called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
     for NamedScorer { scorer, .. } in &scorers {
         let mut models = Vec::new();
@@ -101,7 +100,7 @@ pub async fn execute(
         }
         called.extend(models.iter().cloned());
         scorer.connect(models);
-        scorer.keep_steps(&kept_steps);
+        scorer.remember(&memory);
     }
     let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
         let before = lane.progress.answered + lane.progress.failed;

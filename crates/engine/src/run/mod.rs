@@ -3,6 +3,7 @@
 mod estimate;
 mod execute;
 mod lane;
+mod memory;
 mod open;
 mod opponents;
 mod plan;
@@ -12,7 +13,6 @@ mod recorder;
 mod rescore;
 mod sample;
 mod scoring;
-mod steps;
 mod stop;
 
 pub use estimate::{Estimate, JudgeEstimate, ModelEstimate, estimate};

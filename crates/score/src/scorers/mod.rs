@@ -27,7 +27,6 @@ mod text;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{ContentHash, Criterion, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -35,6 +34,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::memory::Memory;
 use crate::registry::{Built, ScorerConfigError, canonical};
 use crate::scorer::{AskedCall, Item, Scorer};
 use composite::Children;
@@ -112,10 +112,10 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         self.children().map_or(1, Children::batch_size)
     }
 
-    /// Gives it a place for what judges work out once and keep.
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+    /// Gives it places for what it keeps from one run to the next.
+    fn remember(&self, memory: &Memory) {
         if let Some(children) = self.children() {
-            children.keep_steps(store);
+            children.remember(memory);
         }
     }
 
@@ -331,8 +331,8 @@ impl<S: BatchScorer> Scorer for Signed<S> {
         self.scorer.batch_size()
     }
 
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
-        self.scorer.keep_steps(store);
+    fn remember(&self, memory: &Memory) {
+        self.scorer.remember(memory);
     }
 
     fn criterion(&self) -> Option<&Criterion> {

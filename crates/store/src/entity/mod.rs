@@ -7,6 +7,7 @@ pub(crate) mod evaluation_steps;
 pub(crate) mod generation;
 pub(crate) mod judge;
 pub(crate) mod judge_model;
+pub(crate) mod judged_output;
 pub(crate) mod method;
 pub(crate) mod run;
 pub(crate) mod run_progress;

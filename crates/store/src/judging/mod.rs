@@ -4,12 +4,14 @@
 //! threshold one more row, so that every judgement can be traced to exactly what it was made with.
 
 mod criteria;
+mod judged;
 mod judges;
 mod parts;
 mod steps;
 mod thresholds;
 
 pub use criteria::{CriterionRecord, CriterionSource};
+pub use judged::JudgedRecord;
 pub use judges::{JudgeRecord, NewJudge};
 pub use parts::{MethodRecord, ModelRecord};
 pub use thresholds::ThresholdRecord;

@@ -12,7 +12,7 @@ const SAME: f64 = 1e-9;
 /// What the semantic cache did.
 #[derive(Debug, Clone, Serialize)]
 pub struct SimilarSummary {
-    /// Outputs whose score was taken from a similar one.
+    /// Outputs that say the same as one judged before; all but the audited took its score.
     pub hits: u64,
     /// What their judgements had cost that were not made again, in dollars.
     pub saved_usd: Option<f64>,
@@ -41,9 +41,11 @@ impl SimilarSums {
     pub(super) fn add(&mut self, score: &Score, path: &SimilarPath) {
         self.hits += 1;
         add_money(&mut self.saved, path.saved);
-        let Some(audit) = &path.audit else { return };
+        if path.taken {
+            return;
+        }
         self.audited += 1;
-        let (Some(taken), Some(said)) = (score.value, audit.value) else {
+        let (Some(taken), Some(said)) = (path.value, score.value) else {
             self.disagreements += 1;
             return;
         };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fullbench_judge::StepsStore;
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{
     ContentHash, JudgeReply, Judgement, NanoDollars, Outcome, Score, UnscoredReason,
@@ -10,6 +9,7 @@ use fullbench_types::{
 use futures::future::join_all;
 
 use super::NestedScorer;
+use crate::memory::Memory;
 use crate::registry::{NamedScorer, ScorerConfigError, build};
 use crate::scorer::{AskedCall, Item};
 
@@ -69,9 +69,9 @@ impl Children {
         }
     }
 
-    pub(crate) fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+    pub(crate) fn remember(&self, memory: &Memory) {
         for child in &self.0 {
-            child.scorer.keep_steps(store);
+            child.scorer.remember(memory);
         }
     }
 

@@ -4,6 +4,7 @@ mod calls;
 mod connection;
 mod pairwise;
 mod panel;
+mod similar;
 mod single;
 mod stored;
 mod subject;

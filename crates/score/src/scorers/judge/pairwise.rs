@@ -67,6 +67,10 @@ impl Parameters for Pairwise {
             let message = "there are both `against` and `opponent`";
             return Err(ScorerConfigError::at("opponent", message).hint("keep one of them"));
         }
+        if self.judge.takes_similar() {
+            let message = "a comparison is not taken from another";
+            return Err(ScorerConfigError::at("judge.similar", message).hint("remove `similar`"));
+        }
         let config = self.judge.config(Method::Pairwise).map_err(within)?;
         Ok(PairScorer {
             judge: PairJudge::new(config).map_err(|error| within(problem(&error)))?,

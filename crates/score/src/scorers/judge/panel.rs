@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fullbench_judge::{Combine, Method, Panel, PanelConfig, StepsStore};
+use fullbench_judge::{Combine, Method, Panel, PanelConfig};
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::Score;
 use futures::future::join_all;
@@ -15,6 +15,7 @@ use super::connection::Connection;
 use super::single::JudgeParameters;
 use super::subject::Shown;
 use super::{calls, problem, settled};
+use crate::memory::Memory;
 use crate::registry::ScorerConfigError;
 use crate::scorer::{AskedCall, Item};
 use crate::scorers::{BatchScorer, Parameters};
@@ -122,9 +123,9 @@ impl BatchScorer for PanelScorer {
         shown.shown(item, |subject| members.flat_map(|one| calls::of(one, subject)).collect())
     }
 
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
+    fn remember(&self, memory: &Memory) {
         for member in self.panel.members() {
-            member.keep_steps(Arc::clone(store));
+            member.keep_steps(Arc::clone(&memory.steps));
         }
     }
 

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fullbench_judge::{
-    CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, StepsStore,
-    Structured, Subject,
+    CriterionChoice, Judge, JudgeConfig, Logprobs, Method, PromptKind, PromptOverride, Structured,
+    Subject,
 };
 use fullbench_llm::{ModelConfig, ModelHandle};
-use fullbench_types::{Criterion, JudgeReference, Score};
+use fullbench_types::{Criterion, JudgeReference, Score, UnscoredReason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::connection::Connection;
+use super::similar::{SemanticCache, SimilarParameters};
 use super::subject::Shown;
 use super::{calls, problem, settled};
+use crate::memory::Memory;
 use crate::registry::ScorerConfigError;
 use crate::scorer::{AskedCall, Item};
 use crate::scorers::{BatchScorer, Parameters};
@@ -65,6 +67,9 @@ pub(crate) struct JudgeParameters {
     /// The field of a case with the context the answer was to rest on: a text, or a list of them.
     #[serde(default = "context")]
     context: String,
+    /// Semantic cache: the score of an output that says the same as one judged before, by the same judge and reference, is taken from there. Off unless given; `{}` for the defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    similar: Option<SimilarParameters>,
     /// Replies given before, instead of a model: a JSON Lines file with rows such as `{"id": "case 1", "replies": ["…"]}`.
     #[serde(default)]
     #[schemars(with = "Option<Value>")]
@@ -118,11 +123,17 @@ impl JudgeParameters {
 
     /// A parameter that is given and has no meaning in a panel's member.
     pub(super) fn not_for_members(&self) -> Option<&'static str> {
-        match (&self.replies, self.context == context()) {
-            (Some(_), _) => Some("replies"),
-            (None, false) => Some("context"),
-            (None, true) => None,
-        }
+        let given = [
+            ("replies", self.replies.is_some()),
+            ("context", self.context != context()),
+            ("batch", self.batch != 1),
+            ("similar", self.similar.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
+    pub(super) fn takes_similar(&self) -> bool {
+        self.similar.is_some()
     }
 
     pub(super) fn stored(&self) -> Option<&JudgeReference> {
@@ -152,19 +163,54 @@ pub(crate) struct SingleJudge {
     connection: Connection,
     context_field: String,
     stored: Option<JudgeReference>,
+    similar: Option<SemanticCache>,
     is_binary: bool,
 }
 
 impl SingleJudge {
     fn new(parameters: &JudgeParameters, method: Method) -> Result<Self, ScorerConfigError> {
         let config = parameters.config(method)?;
+        let judge = Judge::new(config).map_err(|error| problem(&error))?;
+        let similar = parameters.similar.clone();
+        similar.as_ref().map_or(Ok(()), SimilarParameters::check)?;
         Ok(Self {
-            judge: Judge::new(config).map_err(|error| problem(&error))?,
+            similar: similar.map(|similar| SemanticCache::new(similar, &judge)),
+            judge,
             connection: parameters.connection()?,
             context_field: parameters.context_field().to_owned(),
             stored: parameters.stored().cloned(),
             is_binary: method == Method::Binary,
         })
+    }
+}
+
+impl SingleJudge {
+    /// What the judge says.
+    async fn judged(&self, subjects: &[Subject<'_>]) -> Vec<Score> {
+        let scores = self.judge.judge_all(&self.connection, subjects).await;
+        scores.into_iter().map(|score| settled(score, self.stored.as_ref())).collect()
+    }
+
+    /// What was judged before of outputs that say the same, and what the judge says of the others.
+    async fn score_similar(
+        &self,
+        similar: &SemanticCache,
+        items: &[Item<'_>],
+        subjects: &[Subject<'_>],
+    ) -> Vec<Score> {
+        let Some(looked) = similar.look(subjects).await else { return self.judged(subjects).await };
+        let mut scores: Vec<Option<Score>> =
+            looked.iter().zip(items).map(|(looked, item)| similar.taken(looked, item)).collect();
+        let open: Vec<usize> = (0..scores.len()).filter(|at| scores[*at].is_none()).collect();
+        let asked: Vec<Subject<'_>> = open.iter().map(|at| subjects[*at]).collect();
+        let mut judged = self.judged(&asked).await.into_iter();
+        for (at, looked) in looked.into_iter().enumerate().filter(|(at, _)| open.contains(at)) {
+            if let Some(score) = judged.next() {
+                scores[at] = Some(similar.keep(looked, &subjects[at], score).await);
+            }
+        }
+        let missing = || Score::unscored(UnscoredReason::ScorerError);
+        scores.into_iter().map(|score| score.unwrap_or_else(missing)).collect()
     }
 }
 
@@ -195,8 +241,19 @@ impl BatchScorer for SingleJudge {
         self.judge.batch_size()
     }
 
-    fn keep_steps(&self, store: &Arc<dyn StepsStore>) {
-        self.judge.keep_steps(Arc::clone(store));
+    fn remember(&self, memory: &Memory) {
+        self.judge.keep_steps(Arc::clone(&memory.steps));
+        if let Some(similar) = &self.similar {
+            similar.keep_in(&memory.judged);
+        }
+    }
+
+    fn ready(&self) -> Result<(), ScorerConfigError> {
+        self.similar.as_ref().map_or(Ok(()), SemanticCache::ready)
+    }
+
+    fn has_paths(&self) -> bool {
+        self.similar.is_some()
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
@@ -209,8 +266,10 @@ impl BatchScorer for SingleJudge {
             .zip(&lists)
             .map(|((item, shown), (references, context))| shown.subject(item, references, context))
             .collect();
-        let scores = self.judge.judge_all(&self.connection, &subjects).await;
-        scores.into_iter().map(|score| settled(score, self.stored.as_ref())).collect()
+        match &self.similar {
+            Some(similar) => self.score_similar(similar, items, &subjects).await,
+            None => self.judged(&subjects).await,
+        }
     }
 }
 

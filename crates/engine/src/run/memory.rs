@@ -1,0 +1,57 @@
+//! What scorers keep from one run to the next, in the store of the run. A store that fails costs another call, not the run.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fullbench_judge::StepsStore;
+use fullbench_score::{JudgedOutput, JudgedStore, Memory};
+use fullbench_store::{JudgedRecord, ScopedStore};
+use fullbench_types::ContentHash;
+
+/// The store as a place for what scorers keep.
+pub(crate) fn memory(store: &ScopedStore) -> Memory {
+    let kept = Arc::new(Kept(store.clone()));
+    Memory { steps: kept.clone(), judged: kept }
+}
+
+struct Kept(ScopedStore);
+
+#[async_trait]
+impl StepsStore for Kept {
+    async fn get(&self, key: &ContentHash) -> Option<Vec<String>> {
+        self.0.evaluation_steps(key).await.ok().flatten()
+    }
+
+    async fn keep(&self, key: &ContentHash, steps: Vec<String>) -> Vec<String> {
+        self.0.keep_evaluation_steps(key, &steps).await.unwrap_or(steps)
+    }
+}
+
+#[async_trait]
+impl JudgedStore for Kept {
+    async fn judged(&self, space: &ContentHash) -> Vec<JudgedOutput> {
+        let records = self.0.judged_outputs(space).await.unwrap_or_default();
+        let judged = |record: JudgedRecord| JudgedOutput {
+            case: record.case_key,
+            input: record.input,
+            output: record.output,
+            vector: record.vector,
+            score: record.score,
+            full_cost: record.full_cost,
+        };
+        records.into_iter().map(judged).collect()
+    }
+
+    async fn keep(&self, space: &ContentHash, judged: &JudgedOutput) {
+        let record = JudgedRecord {
+            case_key: judged.case.clone(),
+            input: judged.input.clone(),
+            output: judged.output.clone(),
+            vector: judged.vector.clone(),
+            score: judged.score.clone(),
+            full_cost: judged.full_cost,
+        };
+        // One that is not kept is judged again.
+        let _ = self.0.keep_judged_output(space, &record).await;
+    }
+}

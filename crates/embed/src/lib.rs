@@ -15,6 +15,7 @@ mod lanes;
 mod named;
 mod near;
 mod provider;
+mod sameness;
 mod sentence;
 mod tokens;
 
@@ -25,4 +26,5 @@ pub use index::SimilarityIndex;
 pub use named::{DEFAULT_MODEL, ModelChoice, bert_score, is_of_provider, is_path};
 pub use near::{Neighbour, visit_neighbours};
 pub use provider::ProviderEmbedder;
+pub use sameness::{Difference, DifferenceKind, differs};
 pub use sentence::SentenceModel;

@@ -128,6 +128,18 @@
     show('summary', h('p', { class: 'lead legend' }, keys), data.clustering && lead(coded(data.clustering.sentence)), table);
   }
 
+  /** What was saved by judging less than everything, and what that costs in certainty. */
+  function savings(data) {
+    if (!data.savings.length) return;
+    show('savings', data.savings.map(saving => h('div', { class: 'saving' },
+      h('h3', null, saving.title),
+      h('ul', null, saving.sentences.map(sentence => h('li', null, sentence))),
+      saving.rows.length > 0 && h('div', { class: 'scroll' }, h('table', { class: 'tiers', 'aria-label': saving.title },
+        h('thead', null, h('tr', null, saving.header.map((name, at) => h('th', { scope: 'col', class: at ? 'num' : null }, name)))),
+        h('tbody', null, saving.rows.map(row => h('tr', null, row.map((cell, at) =>
+          at ? h('td', { class: 'num' }, cell) : h('th', { scope: 'row' }, cell))))))))));
+  }
+
   /** A gate in a word and a mark, so that no colour is needed to tell them apart. */
   function gateResult(gate) {
     if (gate.passed === false) return ['failed', '✕', 'missed'];
@@ -287,7 +299,7 @@
     let data;
     try {
       data = JSON.parse($('data').textContent);
-      for (const list of ['scorers', 'models', 'gates', 'cases']) data[list] = data[list] || [];
+      for (const list of ['scorers', 'models', 'savings', 'gates', 'cases']) data[list] = data[list] || [];
       data.run = data.run || {};
     } catch (error) {
       $('trouble').textContent = `The data in this page cannot be read: ${error.message}`;
@@ -295,7 +307,7 @@
       return;
     }
     const names = shortNames(data.models.map(model => String(model.model)));
-    for (const part of [header, summary, gateList, distributions, resources, groups, explorer]) part(data, names);
+    for (const part of [header, summary, savings, gateList, distributions, resources, groups, explorer]) part(data, names);
     for (const section of document.querySelectorAll('main > section:not([hidden])')) {
       $('sections').append(h('a', { href: '#', 'data-jump': section.id }, section.querySelector('h2').textContent));
     }

@@ -59,8 +59,10 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
     let mut seen = Vec::new();
     let is_served =
         |model: &&ModelConfig| !matches!(model.provider, Provider::Local | Provider::Recorded);
-    for model in models.iter().filter(is_served) {
-        let place = (model.provider, model.effective_base_url().to_owned());
+    for model in models.iter().filter(is_served).flat_map(places) {
+        let model = &model;
+        let key = model.key_variable().map(str::to_owned);
+        let place = (model.provider, model.effective_base_url().to_owned(), key);
         if seen.contains(&place) {
             continue;
         }
@@ -82,6 +84,15 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
     }
     let broken = findings.iter().any(|finding| finding.state == "broken");
     Ok(if broken { Exit::WrongInput } else { Exit::Fine })
+}
+
+/// The model at each of its endpoints, or by itself where it has none.
+fn places(model: &ModelConfig) -> Vec<ModelConfig> {
+    let deployments = model.deployments();
+    if deployments.is_empty() {
+        return vec![model.clone()];
+    }
+    deployments.into_iter().map(|(_, model)| model).collect()
 }
 
 fn default_models() -> Vec<ModelConfig> {

@@ -21,6 +21,7 @@ use super::progress::{LaneCounters, Progress};
 use super::recorder::Recorder;
 use super::scoring::Scoring;
 use super::stop::FailureStreak;
+use super::trouble::trouble_of;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
 
@@ -194,14 +195,8 @@ pub async fn execute(
     if stopped {
         progress.note("stopped on request: `fullbench resume` goes on".to_owned());
     }
-    for handle in called {
-        let opened = handle.snapshot().breaker_opened_times;
-        if opened > 0 {
-            progress.note(format!(
-                "{} was down for a while: its circuit breaker opened {opened} times",
-                handle.name()
-            ));
-        }
+    for note in called.iter().flat_map(|handle| trouble_of(handle.name(), &handle.snapshot())) {
+        progress.note(note);
     }
     let mut unscored = 0;
     for lane in &lanes {

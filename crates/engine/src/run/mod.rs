@@ -14,6 +14,7 @@ mod rescore;
 mod sample;
 mod scoring;
 mod stop;
+mod trouble;
 
 pub use estimate::{Estimate, JudgeEstimate, ModelEstimate, estimate};
 pub use execute::{RunControl, RunEnd, execute};

@@ -45,7 +45,7 @@ pub(crate) fn pause_before_retry(
 ///
 /// Full jitter: <https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>. What the provider asked
 /// for is stretched by up to a tenth, so that calls refused together do not come back together.
-fn pause_after(attempts: u32, retry_after: Option<Duration>) -> Duration {
+pub(crate) fn pause_after(attempts: u32, retry_after: Option<Duration>) -> Duration {
     let doublings = attempts.saturating_sub(1).min(16);
     let bound = (FIRST * 2_u32.pow(doublings)).min(LONGEST);
     let jitter = bound.mul_f64(fastrand::f64());

@@ -82,6 +82,7 @@ pub async fn execute(
         cache_mode: control.cache_mode,
         budget: budget.clone(),
         stop: control.stop.clone(),
+        batch: None,
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
     for (model, lane) in spec.models.iter().zip(&lanes) {

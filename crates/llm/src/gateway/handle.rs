@@ -25,10 +25,10 @@ const RESERVED_OUTPUT_TOKENS: u32 = 4_096;
 /// A model, called with everything its limits and its provider ask for.
 pub struct ModelHandle {
     name: String,
-    config: ModelConfig,
-    limits: Limits,
+    pub(super) config: ModelConfig,
+    pub(super) limits: Limits,
     parameters: Arc<Parameters>,
-    price: Option<Price>,
+    pub(super) price: Option<Price>,
     /// Tokens that a schema adds to every prompt, at most.
     schema_tokens: u64,
     model: Arc<dyn LanguageModel>,
@@ -37,7 +37,7 @@ pub struct ModelHandle {
     pub(super) breaker: Arc<Breaker>,
     pub(super) options: Arc<GatewayOptions>,
     pub(super) stop: CancellationToken,
-    counters: Counters,
+    pub(super) counters: Counters,
 }
 
 impl ModelHandle {
@@ -154,6 +154,9 @@ impl ModelHandle {
             let message = "the answer is not in the cache, and no model may be called";
             return Err(self.failure(&CallError::new(FailureClass::NotCached, message), 0));
         }
+        if let Some(answer) = self.ask_in_batch(&request, key).await {
+            return answer;
+        }
         self.ask(&request, key).await
     }
 
@@ -251,7 +254,7 @@ impl ModelHandle {
         admission.failed(error);
     }
 
-    fn failure(&self, error: &CallError, attempts: u32) -> GenerateError {
+    pub(super) fn failure(&self, error: &CallError, attempts: u32) -> GenerateError {
         GenerateError::Failed {
             failure: UnitFailure {
                 reason: error.class.reason(),
@@ -273,7 +276,7 @@ impl ModelHandle {
     }
 
     /// What a call may cost at most; nothing where the price is unknown.
-    fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
+    pub(super) fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
         let Some(price) = self.price else { return NanoDollars::ZERO };
         let output = self.config.max_tokens.unwrap_or(RESERVED_OUTPUT_TOKENS);
         let usage = Usage {
@@ -303,7 +306,7 @@ impl ModelHandle {
 }
 
 /// Tokens of a call whose provider did not count them.
-fn estimated_usage(request: &GenerationRequest, generation: &Generation) -> Usage {
+pub(super) fn estimated_usage(request: &GenerationRequest, generation: &Generation) -> Usage {
     Usage {
         input_tokens: estimate_messages(&request.messages),
         output_tokens: estimate_tokens(&generation.text),

@@ -1,5 +1,6 @@
 //! The way every call takes: cache, places, breaker, pace, budget, call, and again when it failed.
 
+mod batched;
 mod counters;
 mod handle;
 mod turn;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use handle::ModelHandle;
 
+use crate::batch::Batcher;
 use crate::budget::{Budget, BudgetExhausted};
 use crate::cache::{CacheMode, ResponseCache};
 use crate::config::{Limits, ModelConfig, Provider};
@@ -36,6 +38,8 @@ pub struct GatewayOptions {
     pub budget: Arc<Budget>,
     /// When cancelled, calls in flight finish and nothing new is called.
     pub stop: CancellationToken,
+    /// Sends requests in batches, to providers that take them so.
+    pub batch: Option<Arc<Batcher>>,
 }
 
 /// Makes models that share their provider's limits and circuit breaker.

@@ -35,14 +35,13 @@ struct Session {
     budget: Arc<Budget>,
 }
 
-async fn session_with(
+fn session_with(
     store: &Arc<MemoryBatches>,
     config: &ModelConfig,
     options: BatchOptions,
     limit: Option<NanoDollars>,
 ) -> Session {
-    let batcher = Batcher::open(Arc::clone(store) as _, options).await.unwrap();
-    let batcher = Arc::new(batcher);
+    let batcher = Arc::new(Batcher::new(Arc::clone(store) as _, store.kept(), options));
     let stop = CancellationToken::new();
     let budget = Arc::new(Budget::new(limit, NanoDollars::ZERO));
     let gateway = Gateway::new(GatewayOptions {
@@ -57,8 +56,8 @@ async fn session_with(
     Session { batcher, model, stop, budget }
 }
 
-async fn session(store: &Arc<MemoryBatches>, config: &ModelConfig) -> Session {
-    session_with(store, config, quick(), None).await
+fn session(store: &Arc<MemoryBatches>, config: &ModelConfig) -> Session {
+    session_with(store, config, quick(), None)
 }
 
 fn question(number: usize) -> String {
@@ -102,7 +101,7 @@ async fn answers_are_those_of_single_calls_at_half_the_price() {
             Some(Price { input: 1.0, output: 2.0, cached_input: None, cache_write: None });
         config.stream = true;
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config).await;
+        let session = session(&store, &config);
         let batched = ask(&session.model, 40).await.unwrap();
         config.stream = false;
         let single = ask(&handle(&config, &Limits::default()), 40).await.unwrap();
@@ -141,7 +140,7 @@ async fn no_fault_puts_a_result_on_a_wrong_request() {
     for provider in PROVIDERS {
         let simulator = with_batches(faults.clone());
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config(&simulator, provider, "echo")).await;
+        let session = session(&store, &config(&simulator, provider, "echo"));
         let answers = ask(&session.model, 300).await.unwrap();
         assert_each_has_its_own(&answers);
         let again = answers.iter().filter(|answer| answer.as_ref().unwrap().attempts > 1).count();
@@ -166,7 +165,7 @@ async fn a_request_that_always_fails_ends_as_a_call_would() {
             let mut config = config(&simulator, provider, "echo");
             config.limits = Some(serde_json::from_str(r#"{"attempts": 2}"#).unwrap());
             let store = Arc::new(MemoryBatches::default());
-            let session = session(&store, &config).await;
+            let session = session(&store, &config);
             for answer in ask(&session.model, 3).await.unwrap() {
                 match answer.unwrap_err() {
                     GenerateError::Failed { class, failure, .. } => {
@@ -189,7 +188,7 @@ async fn what_no_batch_can_change_is_not_sent_again() {
             ..SimulatorConfig::default()
         });
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config(&simulator, provider, "echo")).await;
+        let session = session(&store, &config(&simulator, provider, "echo"));
         let answer = ask(&session.model, 1).await.unwrap().remove(0);
         let class = match answer.unwrap_err() {
             GenerateError::Failed { class, .. } => class,
@@ -207,7 +206,7 @@ async fn a_refused_key_is_told_and_nothing_is_left_open() {
             ..SimulatorConfig::default()
         });
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config(&simulator, provider, "echo")).await;
+        let session = session(&store, &config(&simulator, provider, "echo"));
         for answer in ask(&session.model, 5).await.unwrap() {
             let error = answer.unwrap_err();
             assert!(
@@ -225,19 +224,19 @@ async fn a_process_that_died_after_the_submission_is_continued_without_another()
         let simulator = with_batches(BatchConfig { delay_ms: 800, ..BatchConfig::default() });
         let config = config(&simulator, provider, "echo");
         let store = Arc::new(MemoryBatches::default());
-        let first = session(&store, &config).await;
+        let first = session(&store, &config);
         let asking = ask(&first.model, 30);
         until_submitted(&store, 1).await;
         asking.abort();
         drop(first);
-        let second = session(&store, &config).await;
+        let second = session(&store, &config);
         assert_eq!(second.batcher.progress()[0].requests, 30);
         let answers = ask(&second.model, 30).await.unwrap();
         assert_each_has_its_own(&answers);
         assert_eq!(simulator.stats().batches, 1, "{provider}");
         assert_eq!(store.states(), [BatchState::Done]);
         // Its results were fetched, but the process died before anything was recorded.
-        let third = session(&store, &config).await;
+        let third = session(&store, &config);
         assert_each_has_its_own(&ask(&third.model, 30).await.unwrap());
         assert_eq!(simulator.stats().batches, 1, "{provider}");
     }
@@ -250,17 +249,17 @@ async fn a_process_that_died_before_it_noted_the_submission_finds_the_batch() {
         let config = config(&simulator, provider, "echo");
         // Another batch of the same size, which is not ours.
         let other = Arc::new(MemoryBatches::default());
-        let others = session(&other, &config).await;
+        let others = session(&other, &config);
         let others_asking = ask(&others.model, 30);
         let store = Arc::new(MemoryBatches::default());
-        let first = session(&store, &config).await;
+        let first = session(&store, &config);
         let asking = ask(&first.model, 30);
         until_submitted(&store, 1).await;
         asking.abort();
         drop(first);
         store.forget_submissions();
         assert_eq!(store.states(), [BatchState::Submitting]);
-        let second = session(&store, &config).await;
+        let second = session(&store, &config);
         assert_each_has_its_own(&ask(&second.model, 30).await.unwrap());
         assert_each_has_its_own(&others_asking.await.unwrap());
         assert_eq!(simulator.stats().batches, 2, "{provider}: one of each process");
@@ -289,7 +288,7 @@ async fn a_batch_that_never_arrived_is_sent_anew() {
             created_at: jiff::Timestamp::now(),
         };
         store.add(&noted).await.unwrap();
-        let session = session(&store, &config).await;
+        let session = session(&store, &config);
         assert_each_has_its_own(&ask(&session.model, 10).await.unwrap());
         assert_eq!(store.states(), [BatchState::Failed, BatchState::Done]);
         assert_eq!(simulator.stats().batches, 1, "{provider}");
@@ -302,7 +301,7 @@ async fn a_submission_whose_reply_is_lost_is_not_repeated() {
         let simulator =
             with_batches(BatchConfig { delay_ms: 200, lost_replies: 1, ..BatchConfig::default() });
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config(&simulator, provider, "echo")).await;
+        let session = session(&store, &config(&simulator, provider, "echo"));
         assert_each_has_its_own(&ask(&session.model, 20).await.unwrap());
         assert_eq!(simulator.stats().batches, 1, "{provider}");
     }
@@ -314,7 +313,7 @@ async fn a_stop_leaves_the_batch_at_the_provider() {
         let simulator = with_batches(BatchConfig { delay_ms: 600, ..BatchConfig::default() });
         let config = config(&simulator, provider, "echo");
         let store = Arc::new(MemoryBatches::default());
-        let first = session(&store, &config).await;
+        let first = session(&store, &config);
         let asking = ask(&first.model, 10);
         until_submitted(&store, 1).await;
         first.stop.cancel();
@@ -326,7 +325,7 @@ async fn a_stop_leaves_the_batch_at_the_provider() {
         assert_eq!(first.budget.outstanding(), NanoDollars::ZERO);
         // Without the wish for batches those that are there are fetched, and the rest is called.
         let only_fetching = BatchOptions { submits: false, ..quick() };
-        let second = session_with(&store, &config, only_fetching, None).await;
+        let second = session_with(&store, &config, only_fetching, None);
         assert_each_has_its_own(&ask(&second.model, 15).await.unwrap());
         let seen = simulator.stats();
         assert_eq!((seen.batches, seen.calls), (1, 5), "{provider}");
@@ -338,7 +337,7 @@ async fn requests_that_are_equal_have_an_answer_each() {
     for provider in PROVIDERS {
         let simulator = with_batches(BatchConfig::default());
         let store = Arc::new(MemoryBatches::default());
-        let session = session(&store, &config(&simulator, provider, "echo")).await;
+        let session = session(&store, &config(&simulator, provider, "echo"));
         let calls = (0..20).map(|_| session.model.generate(user("the same"), 0, 0));
         for answer in futures::future::join_all(calls).await {
             assert_eq!(answer.unwrap().text, "the same");
@@ -357,7 +356,7 @@ async fn full_batches_are_sent_at_once_and_a_provider_without_room_gets_smaller_
     let store = Arc::new(MemoryBatches::default());
     let options = BatchOptions { max_requests: 40, ..quick() };
     let config = config(&simulator, Provider::Openai, "echo");
-    let session = session_with(&store, &config, options, None).await;
+    let session = session_with(&store, &config, options, None);
     let answers = ask(&session.model, 100).await.unwrap();
     assert_each_has_its_own(&answers);
     for answer in answers {
@@ -376,7 +375,7 @@ async fn a_budget_holds_for_batches() {
     let store = Arc::new(MemoryBatches::default());
     // Each may cost 20 tokens at half of two dollars a million.
     let limit = NanoDollars(20_000 * 3);
-    let session = session_with(&store, &config, quick(), Some(limit)).await;
+    let session = session_with(&store, &config, quick(), Some(limit));
     let answers = ask(&session.model, 40).await.unwrap();
     let answered = answers.iter().filter(|answer| answer.is_ok()).count();
     let exhausted = answers

@@ -98,10 +98,6 @@ impl RunBatches {
 
 #[async_trait]
 impl BatchStore for RunBatches {
-    async fn batches(&self) -> Result<Vec<BatchRecord>, BatchStoreError> {
-        self.kept().await.map_err(told)
-    }
-
     async fn add(&self, batch: &BatchRecord) -> Result<(), BatchStoreError> {
         self.insert(batch).await.map_err(told)
     }

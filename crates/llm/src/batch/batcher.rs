@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::BatchClient;
 use super::known::{KnownBatch, Told};
 use super::line::{Item, Line, collect};
-use super::store::{BatchStore, BatchStoreError};
+use super::store::{BatchRecord, BatchStore};
 use super::watch::watch;
 use crate::config::{ModelConfig, Provider};
 use crate::error::LlmError;
@@ -74,6 +74,9 @@ pub struct Batcher {
 /// Whose requests can be in one batch: provider, address, key, and at OpenAI the model.
 type LineKey = (Provider, String, Option<String>, Option<String>);
 
+/// Where a request stands: its batch, and its position in there.
+type Place = (Arc<KnownBatch>, usize);
+
 /// What all tasks of a batcher share.
 pub(super) struct Shared {
     pub(super) store: Arc<dyn BatchStore>,
@@ -82,21 +85,16 @@ pub(super) struct Shared {
     tasks: Mutex<JoinSet<()>>,
     known: Mutex<Vec<Arc<KnownBatch>>>,
     /// Requests in batches of earlier processes, the newest batch last.
-    earlier: Mutex<HashMap<ContentHash, Vec<(Arc<KnownBatch>, usize)>>>,
+    earlier: Mutex<HashMap<ContentHash, Vec<Place>>>,
 }
 
 impl Batcher {
-    /// A batcher that knows the batches in the store.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub async fn open(
-        store: Arc<dyn BatchStore>,
-        options: BatchOptions,
-    ) -> Result<Self, BatchStoreError> {
+    /// A batcher that knows the batches which are kept of earlier processes, oldest first.
+    #[must_use]
+    pub fn new(store: Arc<dyn BatchStore>, kept: Vec<BatchRecord>, options: BatchOptions) -> Self {
         let mut known = Vec::new();
-        let mut earlier: HashMap<ContentHash, Vec<(Arc<KnownBatch>, usize)>> = HashMap::new();
-        for record in store.batches().await? {
+        let mut earlier: HashMap<ContentHash, Vec<Place>> = HashMap::new();
+        for record in kept {
             let batch = Arc::new(KnownBatch::new(record, Vec::new()));
             for (position, key) in batch.record.keys.iter().enumerate() {
                 earlier.entry(*key).or_default().push((Arc::clone(&batch), position));
@@ -111,7 +109,7 @@ impl Batcher {
             known: Mutex::new(known),
             earlier: Mutex::new(earlier),
         };
-        Ok(Self { shared: Arc::new(shared), clients: Clients::default(), lines: Mutex::default() })
+        Self { shared: Arc::new(shared), clients: Clients::default(), lines: Mutex::default() }
     }
 
     /// Whether a provider has a batch API that is known here.
@@ -233,14 +231,10 @@ impl Shared {
     }
 
     /// Takes a request out of those in earlier batches: its result is given to one call only.
-    fn take_earlier(
-        &self,
-        config: &ModelConfig,
-        key: &ContentHash,
-    ) -> Option<(Arc<KnownBatch>, usize)> {
+    fn take_earlier(&self, config: &ModelConfig, key: &ContentHash) -> Option<Place> {
         let mut earlier = locked(&self.earlier);
         let entries = earlier.get_mut(key)?;
-        let is_of_account = |(batch, _): &(Arc<KnownBatch>, usize)| {
+        let is_of_account = |(batch, _): &Place| {
             let record = &batch.record;
             record.provider == config.provider
                 && record.base_url == config.effective_base_url()

@@ -73,12 +73,9 @@ pub struct BatchRecord {
 #[error("{0}")]
 pub struct BatchStoreError(pub String);
 
-/// The provider batches of one run. A batch is kept before it is sent, so that none is ever sent twice.
+/// Keeps the provider batches of one run. A batch is kept before it is sent, so that none is ever sent twice.
 #[async_trait]
 pub trait BatchStore: Send + Sync {
-    /// All batches, oldest first, but those that failed.
-    async fn batches(&self) -> Result<Vec<BatchRecord>, BatchStoreError>;
-
     /// Keeps a new batch.
     async fn add(&self, batch: &BatchRecord) -> Result<(), BatchStoreError>;
 

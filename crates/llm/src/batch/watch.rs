@@ -47,7 +47,7 @@ pub(super) async fn watch_to_end(
             if had_no_room && results.is_empty() && remote.refused.is_empty() {
                 return Watched::NoRoom;
             }
-            batch.end(remote, results);
+            batch.end(*remote, results);
             note(shared, batch, BatchState::Done, batch.remote_id().as_deref()).await;
         }
         Ok(End::NeverThere) => {
@@ -77,7 +77,7 @@ pub(super) async fn watch_to_end(
 
 /// How a batch ended.
 enum End {
-    Results(RemoteBatch, Results),
+    Results(Box<RemoteBatch>, Results),
     /// It never arrived at the provider.
     NeverThere,
     /// The provider had it, and has it no longer.
@@ -105,7 +105,9 @@ async fn end_of(
     let mut pause = shared.options.first_look;
     loop {
         match patience.through(look(client, batch, &remote_id)).await {
-            Ok(Some(Some((remote, results)))) => return Ok(End::Results(remote, results)),
+            Ok(Some(Some((remote, results)))) => {
+                return Ok(End::Results(Box::new(remote), results));
+            }
             Ok(_) => {}
             Err(error) if error.class == FailureClass::NotFound => return Ok(End::Forgotten),
             Err(error) => return Err(error),

@@ -10,6 +10,12 @@ use fullbench_types::ProviderBatchId;
 pub struct MemoryBatches(Mutex<Vec<BatchRecord>>);
 
 impl MemoryBatches {
+    /// What a later process is told.
+    pub fn kept(&self) -> Vec<BatchRecord> {
+        let batches = self.lock();
+        batches.iter().filter(|batch| batch.state != BatchState::Failed).cloned().collect()
+    }
+
     pub fn states(&self) -> Vec<BatchState> {
         self.lock().iter().map(|batch| batch.state).collect()
     }
@@ -33,11 +39,6 @@ impl MemoryBatches {
 
 #[async_trait]
 impl BatchStore for MemoryBatches {
-    async fn batches(&self) -> Result<Vec<BatchRecord>, BatchStoreError> {
-        let batches = self.lock();
-        Ok(batches.iter().filter(|batch| batch.state != BatchState::Failed).cloned().collect())
-    }
-
     async fn add(&self, batch: &BatchRecord) -> Result<(), BatchStoreError> {
         self.lock().push(batch.clone());
         Ok(())

@@ -16,10 +16,6 @@ use super::recorder::ScoredUnit;
 const BATCH: usize = 256;
 /// Batches scored at the same time.
 const MAX_BATCHES: usize = 8;
-/// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that a
-/// kill loses only what is on its way. The models' limits decide how many are really asked.
-const MAX_JUDGED: usize = 512;
-
 /// Why some scores are missing that were never asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LeftOpen {
@@ -34,6 +30,11 @@ pub(crate) struct Scoring {
     scorers: Arc<Vec<NamedScorer>>,
     opponents: Arc<Opponents>,
     scored: mpsc::Sender<ScoredUnit>,
+    /// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that
+    /// a kill loses only what is on its way. The models' limits decide how many are really asked.
+    most_judged: usize,
+    /// All scorers of a unit work at the same time.
+    at_once: bool,
 }
 
 impl Scoring {
@@ -41,8 +42,10 @@ impl Scoring {
         scorers: Arc<Vec<NamedScorer>>,
         opponents: Opponents,
         scored: mpsc::Sender<ScoredUnit>,
+        most_judged: usize,
+        at_once: bool,
     ) -> Self {
-        Self { scorers, opponents: Arc::new(opponents), scored }
+        Self { scorers, opponents: Arc::new(opponents), scored, most_judged, at_once }
     }
 
     /// Runs until no more answers come and all are scored, or left open.
@@ -51,7 +54,7 @@ impl Scoring {
         mut answers: mpsc::UnboundedReceiver<Vec<GeneratedUnit>>,
     ) -> LeftOpen {
         let asks = self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty());
-        let (size, most) = if asks { (1, MAX_JUDGED) } else { (BATCH, MAX_BATCHES) };
+        let (size, most) = if asks { (1, self.most_judged) } else { (BATCH, MAX_BATCHES) };
         let mut open = LeftOpen::default();
         let mut batches = JoinSet::new();
         while let Some(mut units) = answers.recv().await {
@@ -63,7 +66,8 @@ impl Scoring {
                     open = open.and(batch);
                 }
                 let (scorers, opponents) = (self.scorers.clone(), self.opponents.clone());
-                batches.spawn(score_batch(scorers, opponents, batch, self.scored.clone()));
+                let scored = self.scored.clone();
+                batches.spawn(score_batch(scorers, opponents, batch, scored, self.at_once));
             }
         }
         while let Some(batch) = batches.join_next().await {
@@ -97,13 +101,22 @@ async fn score_batch(
     opponents: Arc<Opponents>,
     units: Vec<GeneratedUnit>,
     scored: mpsc::Sender<ScoredUnit>,
+    at_once: bool,
 ) -> LeftOpen {
     let mut open = LeftOpen::default();
     let units = Arc::new(units);
     let mut by_scorer = Vec::with_capacity(scorers.len());
+    let mut running = Vec::with_capacity(scorers.len());
     for index in 0..scorers.len() {
         let others = Arc::new(opponents.answers(index, &units).await);
-        by_scorer.push(scores_of(scorers.clone(), index, units.clone(), others).await);
+        running.push(tokio::spawn(scores_of(scorers.clone(), index, units.clone(), others)));
+        // One after the other, unless each would wait hours for a batch of its provider.
+        if at_once && index + 1 < scorers.len() {
+            continue;
+        }
+        for scores in running.drain(..) {
+            by_scorer.push(scores.await.unwrap_or_else(|_| vec![Some(failed()); units.len()]));
+        }
     }
     let Some(units) = Arc::into_inner(units) else { return open };
     for (position, unit) in units.into_iter().enumerate() {
@@ -160,12 +173,13 @@ async fn scores_of(
     }
     for position in open {
         let alone = in_task(vec![position]).await;
-        scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| {
-            let failed = Score::unscored(UnscoredReason::ScorerError);
-            Some(failed.because("the scorer failed on this output"))
-        });
+        scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| Some(failed()));
     }
     scores
+}
+
+fn failed() -> Score {
+    Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
 }
 
 /// Scores some units in a task of their own, so that a panic stays there; none when it failed.

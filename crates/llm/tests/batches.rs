@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -385,4 +387,36 @@ async fn a_budget_holds_for_batches() {
     assert_eq!(answered + exhausted, 40);
     assert!(answered >= 3 && exhausted > 0, "{answered} answered");
     assert!(session.budget.spent() <= limit);
+}
+
+/// As the provider's own console would.
+fn cancel(simulator: &Simulator, path: &str) {
+    let mut stream = TcpStream::connect(("127.0.0.1", simulator.port())).unwrap();
+    let head = "host: localhost\r\nconnection: close\r\ncontent-length: 0\r\n";
+    write!(stream, "POST {path} HTTP/1.1\r\n{head}\r\n").unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+}
+
+#[tokio::test]
+async fn a_batch_that_is_cancelled_at_the_provider_has_failed() {
+    for (provider, path) in
+        [(Provider::Openai, "batches"), (Provider::Anthropic, "messages/batches")]
+    {
+        let simulator = with_batches(BatchConfig { delay_ms: 60_000, ..BatchConfig::default() });
+        let mut config = config(&simulator, provider, "echo");
+        config.limits = Some(serde_json::from_str(r#"{"attempts": 1}"#).unwrap());
+        let store = Arc::new(MemoryBatches::default());
+        let session = session(&store, &config);
+        let asking = ask(&session.model, 5);
+        until_submitted(&store, 1).await;
+        let id = store.kept()[0].remote_id.clone().unwrap();
+        cancel(&simulator, &format!("/v1/{path}/{id}/cancel"));
+        for answer in asking.await.unwrap() {
+            let error = answer.unwrap_err();
+            assert_eq!(error.to_string(), "the batch was cancelled at the provider", "{provider}");
+        }
+        assert_eq!(store.states(), [BatchState::Done]);
+    }
 }

@@ -14,10 +14,8 @@ use crate::error::LlmError;
 use crate::http::{Clients, Endpoint, network_failure, read_text};
 use crate::model::{CallError, FailureClass};
 use crate::wire::Wire;
-use crate::wire::batch::{
-    BatchedReply, Page, RemoteBatch, anthropic_creation, made_id, openai_creation, openai_upload,
-    position,
-};
+use crate::wire::batch::{BatchedReply, Page, RemoteBatch, made_id, position};
+use crate::wire::{batch_anthropic, batch_openai};
 
 /// A short call.
 const CALL: Duration = Duration::from_secs(60);
@@ -70,11 +68,11 @@ impl BatchClient {
         entries: &[Vec<u8>],
     ) -> Result<String, Unsubmitted> {
         let body = match self.wire {
-            Wire::Anthropic => anthropic_creation(entries),
+            Wire::Anthropic => batch_anthropic::creation(entries),
             _ => {
                 let uploaded = self.upload(batch, entries).await;
                 let file = uploaded.map_err(|error| Unsubmitted { error, may_be_taken: false })?;
-                openai_creation(batch, &file).to_string().into_bytes()
+                batch_openai::creation(batch, &file).to_string().into_bytes()
             }
         };
         let made = self.post(self.wire.batches_path(), JSON, body).await;
@@ -93,7 +91,7 @@ impl BatchClient {
     ) -> Result<String, CallError> {
         let boundary = format!("fullbench-{batch}");
         let content_type = format!("multipart/form-data; boundary={boundary}");
-        let form = openai_upload(&boundary, entries);
+        let form = batch_openai::upload(&boundary, entries);
         made_id(&self.post("files", &content_type, form).await?)
     }
 

@@ -178,6 +178,13 @@ async fn send_and_watch(shared: Arc<Shared>, sender: &Sender, items: Vec<Item>) 
             batch.set_remote_id(&remote_id);
             note(&shared, &batch, BatchState::Submitted, Some(&remote_id)).await;
         }
+        // Here that is a body which is too long for the provider, or for something on the way.
+        Submission::Refused(error) if error.status == Some(413) && requests > 1 => {
+            note(&shared, &batch, BatchState::Failed, None).await;
+            sender.send_less(requests);
+            batch.tell_all(true, || Told::Unasked);
+            return;
+        }
         Submission::Refused(error) => {
             note(&shared, &batch, BatchState::Failed, None).await;
             let message = format!("the batch could not be sent: {}", error.message);

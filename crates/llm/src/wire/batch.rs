@@ -4,18 +4,11 @@ use std::collections::HashMap;
 
 use fullbench_types::ProviderBatchId;
 use jiff::Timestamp;
-use reqwest::StatusCode;
-use reqwest::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-use super::{Answer, Wire, read};
-use crate::failure::{error_message, refusal, shorten};
+use super::{Answer, Wire, batch_anthropic, batch_openai, read};
 use crate::model::{CallError, FailureClass};
-
-/// The metadata by which a batch is found again at OpenAI.
-const MARKER: &str = "fullbench_batch";
 
 /// What came of one request: the answer with the reply as it was, or a failure.
 pub(crate) type BatchedReply = Result<(Answer, String), CallError>;
@@ -78,8 +71,8 @@ impl Wire {
     /// What a provider says of a batch.
     pub(crate) fn read_batch(self, body: &str) -> Result<RemoteBatch, CallError> {
         match self {
-            Self::Anthropic => Ok(read::<MessageBatch>(body)?.into()),
-            _ => Ok(read::<OpenAiBatch>(body)?.into()),
+            Self::Anthropic => batch_anthropic::read_batch(body),
+            _ => batch_openai::read_batch(body),
         }
     }
 
@@ -104,60 +97,10 @@ impl Wire {
     /// The result in one line, with the id of its request; none where the line has no such thing.
     pub(crate) fn read_result(self, line: &str) -> Option<(String, BatchedReply)> {
         match self {
-            Self::Anthropic => {
-                let line: MessageResult<'_> = serde_json::from_str(line).ok()?;
-                Some((line.custom_id, line.result.reply()))
-            }
-            _ => {
-                let line: OpenAiResult<'_> = serde_json::from_str(line).ok()?;
-                let reply = openai_reply(line.response, line.error.as_ref());
-                Some((line.custom_id, reply))
-            }
+            Self::Anthropic => batch_anthropic::read_result(line),
+            _ => batch_openai::read_result(line),
         }
     }
-}
-
-/// What makes a batch of an uploaded file, at OpenAI.
-pub(crate) fn openai_creation(batch: ProviderBatchId, file: &str) -> Value {
-    json!({
-        "input_file_id": file,
-        "endpoint": "/v1/chat/completions",
-        "completion_window": "24h",
-        "metadata": {MARKER: batch.to_string()},
-    })
-}
-
-/// A form with a file of requests, for OpenAI; the boundary is in none of them.
-pub(crate) fn openai_upload(boundary: &str, entries: &[Vec<u8>]) -> Vec<u8> {
-    let size: usize = entries.iter().map(|entry| entry.len() + 1).sum();
-    let mut form = Vec::with_capacity(size + 512);
-    let head = format!(
-        "--{boundary}\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n\
-         --{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"batch.jsonl\"\r\n\
-         Content-Type: application/jsonl\r\n\r\n"
-    );
-    form.extend_from_slice(head.as_bytes());
-    for entry in entries {
-        form.extend_from_slice(entry);
-        form.push(b'\n');
-    }
-    form.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
-    form
-}
-
-/// A batch of requests for Anthropic, in one body.
-pub(crate) fn anthropic_creation(entries: &[Vec<u8>]) -> Vec<u8> {
-    let size: usize = entries.iter().map(|entry| entry.len() + 1).sum();
-    let mut body = Vec::with_capacity(size + 32);
-    body.extend_from_slice(b"{\"requests\":[");
-    for (index, entry) in entries.iter().enumerate() {
-        if index > 0 {
-            body.push(b',');
-        }
-        body.extend_from_slice(entry);
-    }
-    body.extend_from_slice(b"]}");
-    body
 }
 
 /// The id of a file or batch that was made.
@@ -176,235 +119,17 @@ struct WirePage {
     has_more: bool,
 }
 
-#[derive(Deserialize)]
-struct OpenAiBatch {
-    id: String,
-    status: String,
-    created_at: i64,
-    #[serde(default)]
-    request_counts: Option<OpenAiCounts>,
-    #[serde(default)]
-    metadata: Option<HashMap<String, Value>>,
-    #[serde(default)]
-    output_file_id: Option<String>,
-    #[serde(default)]
-    error_file_id: Option<String>,
-    #[serde(default)]
-    errors: Option<OpenAiErrors>,
-}
-
-#[derive(Default, Deserialize)]
-struct OpenAiCounts {
-    #[serde(default)]
-    total: u64,
-    #[serde(default)]
-    completed: u64,
-    #[serde(default)]
-    failed: u64,
-}
-
-#[derive(Default, Deserialize)]
-struct OpenAiErrors {
-    #[serde(default)]
-    data: Vec<OpenAiError>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiError {
-    code: Option<String>,
-    message: Option<String>,
-    line: Option<usize>,
-}
-
-impl OpenAiError {
-    fn call_error(&self) -> CallError {
-        let code = self.code.as_deref().unwrap_or_default();
-        let said = self.message.as_deref().unwrap_or(code);
-        let class = match code {
-            _ if code.contains("limit") => FailureClass::RateLimit,
-            "model_not_found" => FailureClass::NotFound,
-            _ => FailureClass::BadRequest,
-        };
-        CallError::new(class, format!("the batch was refused: {}", shorten(said)))
-    }
-}
-
-impl From<OpenAiBatch> for RemoteBatch {
-    fn from(batch: OpenAiBatch) -> Self {
-        let counts = batch.request_counts.unwrap_or_default();
-        let is_ended =
-            matches!(batch.status.as_str(), "completed" | "failed" | "expired" | "cancelled");
-        let errors = batch.errors.unwrap_or_default().data;
-        let by_line = errors.iter().filter_map(|error| {
-            // Lines are counted from 1.
-            Some((error.line?.checked_sub(1)?, error.call_error()))
-        });
-        let refused: HashMap<usize, CallError> = by_line.collect();
-        let missing = match batch.status.as_str() {
-            "failed" => match errors.iter().find(|error| error.line.is_none()) {
-                Some(error) => error.call_error(),
-                None if refused.is_empty() => {
-                    CallError::new(FailureClass::BadRequest, "the batch was refused")
-                }
-                None => CallError::new(
-                    FailureClass::Server,
-                    "the batch was refused because of other requests in it",
-                ),
-            },
-            "expired" => expired(),
-            "cancelled" => cancelled(),
-            _ => without_result(),
-        };
-        let marker = batch.metadata.unwrap_or_default().remove(MARKER);
-        let files = [batch.output_file_id, batch.error_file_id];
-        Self {
-            id: batch.id,
-            is_ended,
-            requests: counts.total,
-            done: counts.completed + counts.failed,
-            created: Timestamp::from_second(batch.created_at).unwrap_or_default(),
-            marker: marker.and_then(|marker| Some(marker.as_str()?.to_owned())),
-            results: files.into_iter().flatten().map(|id| format!("files/{id}/content")).collect(),
-            refused,
-            missing,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct MessageBatch {
-    id: String,
-    processing_status: String,
-    created_at: Timestamp,
-    request_counts: MessageCounts,
-}
-
-#[derive(Deserialize)]
-struct MessageCounts {
-    processing: u64,
-    succeeded: u64,
-    errored: u64,
-    canceled: u64,
-    expired: u64,
-}
-
-impl From<MessageBatch> for RemoteBatch {
-    fn from(batch: MessageBatch) -> Self {
-        let MessageCounts { processing, succeeded, errored, canceled, expired } =
-            batch.request_counts;
-        let done = succeeded + errored + canceled + expired;
-        let is_ended = batch.processing_status == "ended";
-        let results = is_ended.then(|| format!("messages/batches/{}/results", batch.id));
-        Self {
-            id: batch.id,
-            is_ended,
-            requests: processing + done,
-            done,
-            created: batch.created_at,
-            marker: None,
-            results: results.into_iter().collect(),
-            refused: HashMap::new(),
-            missing: without_result(),
-        }
-    }
-}
-
-fn without_result() -> CallError {
+pub(super) fn without_result() -> CallError {
     CallError::malformed("the batch ended without a result for the request")
 }
 
-fn expired() -> CallError {
+pub(super) fn expired() -> CallError {
     let message = "the request was not worked on before its batch expired";
     CallError::new(FailureClass::Timeout, message)
 }
 
-fn cancelled() -> CallError {
+pub(super) fn cancelled() -> CallError {
     CallError::new(FailureClass::Server, "the batch was cancelled at the provider")
-}
-
-#[derive(Deserialize)]
-struct OpenAiResult<'line> {
-    custom_id: String,
-    #[serde(borrow, default)]
-    response: Option<OpenAiResponse<'line>>,
-    #[serde(default)]
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiResponse<'line> {
-    status_code: u16,
-    #[serde(borrow)]
-    body: &'line RawValue,
-}
-
-fn openai_reply(response: Option<OpenAiResponse<'_>>, error: Option<&Value>) -> BatchedReply {
-    if let Some(response) = response {
-        return match StatusCode::from_u16(response.status_code) {
-            Ok(status) if status.is_success() => {
-                let answer = Wire::OpenAi.parse(response.body.get())?;
-                Ok((answer, response.body.get().to_owned()))
-            }
-            Ok(status) => Err(refusal(status, &HeaderMap::new(), response.body.get())),
-            Err(_) => Err(CallError::malformed("the result has no status")),
-        };
-    }
-    let Some(error) = error else { return Err(without_result()) };
-    match error.get("code").and_then(Value::as_str).unwrap_or_default() {
-        "batch_expired" => Err(expired()),
-        "batch_cancelled" => Err(cancelled()),
-        _ => {
-            let said = error_message(error).unwrap_or_else(|| error.to_string());
-            Err(CallError::new(FailureClass::Server, shorten(&said)))
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct MessageResult<'line> {
-    custom_id: String,
-    #[serde(borrow)]
-    result: MessageOutcome<'line>,
-}
-
-#[derive(Deserialize)]
-struct MessageOutcome<'line> {
-    r#type: String,
-    #[serde(borrow, default)]
-    message: Option<&'line RawValue>,
-    #[serde(default)]
-    error: Option<Value>,
-}
-
-impl MessageOutcome<'_> {
-    fn reply(self) -> BatchedReply {
-        match (self.r#type.as_str(), self.message, self.error) {
-            ("succeeded", Some(message), _) => {
-                Ok((Wire::Anthropic.parse(message.get())?, message.get().to_owned()))
-            }
-            ("errored", _, Some(error)) => Err(message_error(&error)),
-            ("expired", ..) => Err(expired()),
-            ("canceled", ..) => Err(cancelled()),
-            _ => Err(without_result()),
-        }
-    }
-}
-
-/// The failure that a call of its own would have been.
-fn message_error(error: &Value) -> CallError {
-    // The error stands in a reply of its own, as that of a call does, or alone.
-    let inner = error.get("error").unwrap_or(error);
-    let status = match inner.get("type").and_then(Value::as_str).unwrap_or_default() {
-        "invalid_request_error" => StatusCode::BAD_REQUEST,
-        "authentication_error" => StatusCode::UNAUTHORIZED,
-        "billing_error" => StatusCode::PAYMENT_REQUIRED,
-        "permission_error" => StatusCode::FORBIDDEN,
-        "not_found_error" => StatusCode::NOT_FOUND,
-        "request_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
-        "rate_limit_error" => StatusCode::TOO_MANY_REQUESTS,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    refusal(status, &HeaderMap::new(), &json!({"error": inner}).to_string())
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+use serde_json::{Value, json};
+
 use super::*;
 
 fn id() -> ProviderBatchId {
@@ -32,7 +34,7 @@ fn an_entry_has_the_body_as_it_is() {
     );
     let entries =
         vec![Wire::Anthropic.batch_entry("a", body), Wire::Anthropic.batch_entry("b", body)];
-    let anthropic: Value = serde_json::from_slice(&anthropic_creation(&entries)).unwrap();
+    let anthropic: Value = serde_json::from_slice(&batch_anthropic::creation(&entries)).unwrap();
     assert_eq!(anthropic["requests"][1]["custom_id"], "b");
     assert_eq!(anthropic["requests"][1]["params"]["model"], "m");
 }

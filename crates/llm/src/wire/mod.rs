@@ -2,6 +2,8 @@
 
 mod anthropic;
 pub(crate) mod batch;
+pub(crate) mod batch_anthropic;
+pub(crate) mod batch_openai;
 pub(crate) mod embeddings;
 mod gemini;
 mod openai;

@@ -124,6 +124,14 @@ pub(crate) struct ControlArguments {
     #[arg(long)]
     pub(crate) cache_only: bool,
 
+    /// Send requests in batches at half the price, answered within 24 hours
+    ///
+    /// OpenAI and Anthropic take batches; other providers are called as usual. Answers and judgements both go this way.
+    /// The run waits; when it is stopped or killed, the batches stay at the provider and `fullbench resume` fetches
+    /// them, with this flag or without, and sends none of them again.
+    #[arg(long, conflicts_with = "cache_only")]
+    pub(crate) provider_batch: bool,
+
     /// What the run may spend in all, in dollars; replaces the file's budget
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub(crate) budget: Option<f64>,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fullbench_engine::{Progress, ProgressSnapshot};
+use fullbench_llm::BatchProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::task::JoinHandle;
 
@@ -129,6 +130,7 @@ fn line(snapshot: &ProgressSnapshot, pace: Pace) -> String {
     if snapshot.spent.0 > 0 {
         parts.push(snapshot.spent.to_string());
     }
+    parts.extend(batches(&snapshot.batches));
     parts.extend(snapshot.failures.iter().map(|(reason, count)| format!("{count} {reason}")));
     let down: Vec<&str> = snapshot
         .lanes
@@ -140,6 +142,16 @@ fn line(snapshot: &ProgressSnapshot, pace: Pace) -> String {
         parts.push(format!("{}: the provider is down, trying again", down.join(", ")));
     }
     parts.join(" · ")
+}
+
+/// `2 batches at the provider, 300 of 1000 requests done`; none where there are no batches.
+fn batches(batches: &[BatchProgress]) -> Option<String> {
+    let count = batches.len();
+    let done: u64 = batches.iter().map(|batch| batch.done).sum();
+    let requests: u64 = batches.iter().map(|batch| batch.requests).sum();
+    let noun = if count == 1 { "batch" } else { "batches" };
+    (count > 0)
+        .then(|| format!("{count} {noun} at the provider, {done} of {requests} requests done"))
 }
 
 /// Seconds as `45s`, `3m20s` or `2h05m`.
@@ -166,5 +178,15 @@ mod tests {
         assert_eq!(duration(44.6), "45s");
         assert_eq!(duration(200.0), "3m20s");
         assert_eq!(duration(7500.0), "2h05m");
+    }
+
+    #[test]
+    fn batches_are_summed_up() {
+        let batch = |number, done| BatchProgress { number, done, requests: 500 };
+        assert_eq!(batches(&[]), None);
+        let one = batches(&[batch(1, 20)]);
+        assert_eq!(one.as_deref(), Some("1 batch at the provider, 20 of 500 requests done"));
+        let two = batches(&[batch(1, 20), batch(2, 0)]);
+        assert_eq!(two.as_deref(), Some("2 batches at the provider, 20 of 1000 requests done"));
     }
 }

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
-use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url, redirect};
 
 use crate::config::ModelConfig;
 use crate::error::LlmError;
@@ -126,7 +126,37 @@ impl Endpoint {
 
     /// Posts a body; a reply with an unsuccessful status is a failure.
     pub(crate) async fn post(&self, body: Vec<u8>) -> Result<Response, CallError> {
-        let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        self.send(self.client.post(self.url.clone()).headers(self.headers.clone()).body(body)).await
+    }
+
+    /// Posts a body of some type to a path below the address.
+    pub(crate) async fn post_below(
+        &self,
+        path: &str,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> Result<Response, CallError> {
+        let request = self.client.post(self.below(path)?).headers(self.headers.clone());
+        // A header that is set anew replaces the one that was there.
+        let content_type = HeaderValue::from_str(content_type)
+            .map_err(|_| CallError::malformed("the content type cannot be sent"))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, content_type);
+        self.send(request.headers(headers).body(body)).await
+    }
+
+    /// Gets what is at a path below the address.
+    pub(crate) async fn get_below(&self, path: &str) -> Result<Response, CallError> {
+        self.send(self.client.get(self.below(path)?).headers(self.headers.clone())).await
+    }
+
+    fn below(&self, path: &str) -> Result<Url, CallError> {
+        let base = self.url.as_str().trim_end_matches('/');
+        Url::parse(&format!("{base}/{path}"))
+            .map_err(|_| CallError::malformed(format!("`{path}` is no address")))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, CallError> {
         let mut response = request.send().await.map_err(network_failure)?;
         if response.status().is_success() {
             return Ok(response);

@@ -5,6 +5,7 @@
 //! often as the limits allow until there is an answer. An [`EmbeddingClient`] does the same for vectors of texts. What
 //! is stored and how is not decided here.
 
+mod batch;
 mod budget;
 mod cache;
 mod config;
@@ -24,6 +25,9 @@ mod secret;
 mod tokens;
 mod wire;
 
+pub use batch::{
+    BatchOptions, BatchProgress, BatchRecord, BatchState, BatchStore, BatchStoreError, Batcher,
+};
 pub use budget::{Budget, BudgetExhausted, Reservation};
 pub use cache::{CacheMode, ResponseCache};
 pub use config::{

@@ -43,6 +43,18 @@ impl Price {
         }
     }
 
+    /// The price of a request in a provider batch: half of it, at OpenAI and at Anthropic.
+    #[must_use]
+    pub fn in_batch(self) -> Self {
+        let Self { input, output, cached_input, cache_write } = self;
+        Self {
+            input: input / 2.0,
+            output: output / 2.0,
+            cached_input: cached_input.map(|price| price / 2.0),
+            cache_write: cache_write.map(|price| price / 2.0),
+        }
+    }
+
     /// Refuses negative and non-finite prices.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::batches::BatchConfig;
+
 const DEFAULT_RETRY_AFTER_MS: u64 = 50;
 const DEFAULT_STALL_MS: u64 = 30_000;
 const DEFAULT_REPLY_WORDS: usize = 12;
@@ -61,6 +63,9 @@ pub struct SimulatorConfig {
     /// Words of an answer that is only text.
     #[arg(long, default_value_t = DEFAULT_REPLY_WORDS)]
     pub reply_words: usize,
+    /// How batches behave.
+    #[command(flatten)]
+    pub batch: BatchConfig,
 }
 
 impl Default for SimulatorConfig {
@@ -83,6 +88,7 @@ impl Default for SimulatorConfig {
             require_key: None,
             max_context_tokens: None,
             reply_words: DEFAULT_REPLY_WORDS,
+            batch: BatchConfig::default(),
         }
     }
 }
@@ -150,7 +156,7 @@ impl SimulatorConfig {
         if self.requests_per_minute == Some(0) {
             return Err(SimulatorConfigError::NoRequests);
         }
-        Ok(())
+        self.batch.validate()
     }
 }
 

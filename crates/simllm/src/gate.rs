@@ -103,6 +103,16 @@ impl Gate {
 
     /// What is wrong with a request, apart from chance.
     fn refusal(&self, asked: &Asked<'_>) -> Option<Refusal> {
+        if let Some(refusal) = self.unfit(asked) {
+            return Some(refusal);
+        }
+        let wait = self.limiter.as_ref()?.admit(Instant::now()).err()?;
+        self.recorder.fault(Counted::OverLimit);
+        Some(Refusal::RateLimited(wait))
+    }
+
+    /// What is wrong with a request whenever it comes.
+    pub(crate) fn unfit(&self, asked: &Asked<'_>) -> Option<Refusal> {
         if asked.model == MISSING_MODEL {
             self.recorder.fault(Counted::Invalid);
             return Some(Refusal::UnknownModel(asked.model.to_owned()));
@@ -113,9 +123,7 @@ impl Gate {
             self.recorder.fault(Counted::ContextTooLong);
             return Some(Refusal::ContextTooLong { tokens: asked.tokens, limit });
         }
-        let wait = self.limiter.as_ref()?.admit(Instant::now()).err()?;
-        self.recorder.fault(Counted::OverLimit);
-        Some(Refusal::RateLimited(wait))
+        None
     }
 
     pub(crate) fn has_key(&self, headers: &HeaderMap, uri: &Uri) -> bool {

@@ -1,4 +1,4 @@
-//! A simulated provider: latency, faults, streaming and log-probabilities over three wire formats, and embeddings.
+//! A simulated provider: latency, faults, streaming and log-probabilities over three wire formats, batches, and embeddings.
 //!
 //! For tests, benchmarks and demos. What it answers and which faults it shows depend only on the seed, the
 //! model, the prompt and how often that prompt was asked before, never on order or time; so a run with faults
@@ -6,6 +6,7 @@
 
 mod answer;
 mod arithmetic;
+mod batches;
 mod clock;
 mod config;
 mod dice;
@@ -22,6 +23,7 @@ mod service;
 mod statistics;
 mod wire;
 
+pub use batches::BatchConfig;
 pub use config::{SimulatorConfig, SimulatorConfigError};
 pub use server::{Simulator, SimulatorError};
 pub use statistics::{FaultCounts, Statistics};

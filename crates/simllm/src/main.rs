@@ -7,7 +7,7 @@ use clap::Parser;
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A simulated provider that speaks the OpenAI, Anthropic and Gemini wire formats, and OpenAI embeddings, with latency and faults.
+/// A simulated provider that speaks the OpenAI, Anthropic and Gemini wire formats, two batch APIs, and OpenAI embeddings, with latency and faults.
 #[derive(Debug, Parser)]
 #[command(name = "simllm", version)]
 struct Command {

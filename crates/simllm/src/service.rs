@@ -11,6 +11,7 @@ use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 
 use crate::answer::answer;
+use crate::batches::{self, BatchReply, Batches};
 use crate::clock::Clock;
 use crate::config::SimulatorConfig;
 use crate::dice::{Dice, PromptKey};
@@ -28,6 +29,7 @@ const MODELS: [&str; 6] = ["sim-100", "sim-95", "sim-80", "sim-60", "echo", "tex
 #[derive(Debug)]
 pub(crate) struct Service {
     gate: Gate,
+    batches: Batches,
 }
 
 /// The connection is closed with no reply.
@@ -43,7 +45,7 @@ enum Target<'path> {
 
 impl Service {
     pub(crate) fn new(config: SimulatorConfig, recorder: Arc<Recorder>, clock: Clock) -> Self {
-        Self { gate: Gate::new(config, recorder, clock) }
+        Self { gate: Gate::new(config, recorder, clock), batches: Batches::default() }
     }
 
     /// Answers a request, or drops its connection.
@@ -65,6 +67,16 @@ impl Service {
                     self.generation(wire, request, &caller, in_flight).await
                 }
                 Target::Embeddings => self.embeddings(&body, &caller).await,
+            };
+        }
+        if let Some(target) = batches::target(path) {
+            let Ok(body) = body.collect().await else { return Err(Dropped) };
+            let caller = Caller { number: 0, headers: &head.headers, uri: &head.uri };
+            let body = body.to_bytes();
+            return match self.batches.answer(&self.gate, &caller, &head.method, target, &body) {
+                BatchReply::Json(status, body) => Ok(json_reply(status, &body)),
+                BatchReply::Lines(lines) => Ok(reply(lines, "application/x-jsonl")),
+                BatchReply::Dropped => Err(Dropped),
             };
         }
         Ok(match (&head.method, path) {

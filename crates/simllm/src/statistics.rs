@@ -55,6 +55,10 @@ pub struct Statistics {
     pub in_flight: u64,
     /// The most calls answered at one time.
     pub peak_in_flight: u64,
+    /// Batches that were submitted.
+    pub batches: u64,
+    /// Requests in those batches.
+    pub batched_requests: u64,
 }
 
 /// How a call went wrong, for counting.
@@ -84,6 +88,8 @@ pub(crate) struct Recorder {
     repeated_after_success: AtomicU64,
     in_flight: AtomicU64,
     peak_in_flight: AtomicU64,
+    batches: AtomicU64,
+    batched_requests: AtomicU64,
     shards: [Mutex<Shard>; SHARDS],
 }
 
@@ -106,6 +112,8 @@ impl Recorder {
             repeated_after_success: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
             peak_in_flight: AtomicU64::new(0),
+            batches: AtomicU64::new(0),
+            batched_requests: AtomicU64::new(0),
             shards: std::array::from_fn(|_| Mutex::new(Shard::default())),
         }
     }
@@ -113,6 +121,12 @@ impl Recorder {
     /// Counts a call that begins, and gives its number, counted from 1.
     pub(crate) fn call(&self) -> u64 {
         self.calls.fetch_add(1, Relaxed) + 1
+    }
+
+    /// Counts a batch of so many requests.
+    pub(crate) fn batch(&self, requests: usize) {
+        self.batches.fetch_add(1, Relaxed);
+        self.batched_requests.fetch_add(requests as u64, Relaxed);
     }
 
     /// Counts a call as being answered until `leave`.
@@ -181,6 +195,8 @@ impl Recorder {
             repeats_after_success: self.repeated_after_success.load(Relaxed),
             in_flight: self.in_flight.load(Relaxed),
             peak_in_flight: self.peak_in_flight.load(Relaxed),
+            batches: self.batches.load(Relaxed),
+            batched_requests: self.batched_requests.load(Relaxed),
         }
     }
 
@@ -189,8 +205,14 @@ impl Recorder {
         for shard in &self.shards {
             locked(shard).clear();
         }
-        for counter in [&self.calls, &self.successes, &self.repeated, &self.repeated_after_success]
-        {
+        for counter in [
+            &self.calls,
+            &self.successes,
+            &self.repeated,
+            &self.repeated_after_success,
+            &self.batches,
+            &self.batched_requests,
+        ] {
             counter.store(0, Relaxed);
         }
         for counter in &self.faults {

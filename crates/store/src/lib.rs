@@ -1,4 +1,5 @@
-//! Persistence: runs and their results, judges and what they gave, data sets as content-addressed blocks, the response cache.
+//! Persistence: runs and their results, judges and what they gave, data sets as content-addressed blocks, the response cache,
+//! provider batches.
 //!
 //! Everything is reached through [`Store::scoped`]: there is no query without an organization.
 //! The store keeps what it is given; it plans, runs and scores nothing.
@@ -15,6 +16,7 @@ mod lock;
 mod migration;
 mod objects;
 mod progress;
+mod provider_batches;
 mod recorder;
 mod results;
 mod rollup;
@@ -38,6 +40,7 @@ pub use judging::{
 pub use lock::RunLock;
 pub use objects::ObjectStore;
 pub use progress::{LaneProgress, RecordedUnit};
+pub use provider_batches::RunBatches;
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};

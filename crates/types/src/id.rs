@@ -1,4 +1,4 @@
-//! Identifiers: organizations, runs, judges, units, content hashes.
+//! Identifiers: organizations, runs, judges, provider batches, units, content hashes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -49,6 +49,26 @@ pub struct JudgeId(pub Uuid);
 impl fmt::Display for JudgeId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
+    }
+}
+
+/// A batch of requests at a provider: UUIDv7, ours and not the provider's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProviderBatchId(pub Uuid);
+
+impl ProviderBatchId {
+    /// A fresh id.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+/// 32 hexadecimal digits, which every provider takes as part of an id.
+impl fmt::Display for ProviderBatchId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.simple().fmt(formatter)
     }
 }
 

@@ -20,7 +20,9 @@ pub use error::ErrorCode;
 pub use generation::{
     ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,
 };
-pub use id::{ContentHash, DEFAULT_ORGANIZATION, JudgeId, OrganizationId, RunId, UnitKey};
+pub use id::{
+    ContentHash, DEFAULT_ORGANIZATION, JudgeId, OrganizationId, ProviderBatchId, RunId, UnitKey,
+};
 pub use judgement::{JudgeReference, JudgeReply, Judgement};
 pub use message::{Message, Role};
 pub use money::NanoDollars;

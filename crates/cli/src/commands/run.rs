@@ -91,6 +91,7 @@ pub(crate) async fn perform(
         stop,
         cache_mode: cache_mode(control),
         budget: control.budget.map(NanoDollars::from_dollars),
+        provider_batch: control.provider_batch,
     };
     let mut display = None;
     let quiet = control.quiet;

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::batches::{Room, batcher, note_open_batches, note_unbatched};
 use super::lane::{Lane, LaneEnd};
 use super::memory::memory;
 use super::opponents::Opponents;
@@ -25,9 +26,6 @@ use super::trouble::trouble_of;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
 
-/// Units between being asked for and being recorded with their scores, at most: bounds memory.
-const MAX_OUTSTANDING: usize = 8_192;
-
 /// How the user steers a run.
 #[derive(Debug, Clone)]
 pub struct RunControl {
@@ -37,6 +35,8 @@ pub struct RunControl {
     pub cache_mode: CacheMode,
     /// Replaces the budget of the spec.
     pub budget: Option<NanoDollars>,
+    /// Requests are sent in provider batches, where a provider has them; otherwise batches of an earlier session are fetched.
+    pub provider_batch: bool,
 }
 
 /// How a run ended.
@@ -76,12 +76,15 @@ pub async fn execute(
         }
     };
     let budget = Arc::new(Budget::new(limit, spent));
+    let kept_batches = store.provider_batches(record.id);
+    let batcher = batcher(&control, kept_batches.clone()).await?;
     let gateway = Gateway::new(GatewayOptions {
         organization: store.organization(),
         cache: cache.clone().map(|cache| cache as Arc<dyn ResponseCache>),
         cache_mode: control.cache_mode,
         budget: budget.clone(),
         stop: control.stop.clone(),
+        batch: batcher.clone(),
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
     for (model, lane) in spec.models.iter().zip(&lanes) {
@@ -115,12 +118,14 @@ pub async fn execute(
             lane.progress.spent,
         )
     });
-    let progress = Arc::new(Progress::new(counters.collect()));
+    let progress = Arc::new(Progress::new(counters.collect(), batcher.clone()));
+    note_unbatched(&control, &called, &progress);
+    let room = Room::of(&control, handles.iter().flatten().count());
     store.set_run_state(record.id, RunState::Running, &[]).await?;
     watch(progress.clone());
 
-    let (generated, generated_receiver) = mpsc::channel(MAX_OUTSTANDING);
-    let (scored, scored_receiver) = mpsc::channel(MAX_OUTSTANDING);
+    let (generated, generated_receiver) = mpsc::channel(room.outstanding);
+    let (scored, scored_receiver) = mpsc::channel(room.outstanding);
     let (to_score, to_score_receiver) = mpsc::unbounded_channel();
     let scorers = Arc::new(scorers);
     let recorder = Recorder::new(
@@ -133,9 +138,10 @@ pub async fn execute(
     let recording = tokio::spawn(recorder.run(generated_receiver, scored_receiver, to_score));
     let opponents = Opponents::new(store.clone(), record.id, &scorers, &spec.models);
     let first = opponents.models();
-    let scoring = tokio::spawn(Scoring::new(scorers, opponents, scored).run(to_score_receiver));
+    let scoring = Scoring::new(scorers, opponents, scored, room.judged, control.provider_batch);
+    let scoring = tokio::spawn(scoring.run(to_score_receiver));
 
-    let outstanding = Arc::new(Semaphore::new(MAX_OUTSTANDING));
+    let outstanding = Arc::new(Semaphore::new(room.outstanding));
     let plan = Arc::new(plan);
     let (mut opposing, mut opposed) = (Vec::new(), Vec::new());
     for ((open, model), handle) in lanes.into_iter().zip(&spec.models).zip(handles) {
@@ -149,11 +155,11 @@ pub async fn execute(
             cases: store.cases(dataset.clone()),
             store: store.clone(),
             prompts: prompts.clone(),
-            concurrency: limits.concurrency as usize,
+            window: room.window(model, &limits),
             outstanding: outstanding.clone(),
             generated: generated.clone(),
             stop: control.stop.clone(),
-            streak: Arc::new(FailureStreak::default()),
+            streak: Arc::new(FailureStreak::new(room.patience(model))),
             stops_early: control.cache_mode != CacheMode::Only,
         };
         let is_opponent = first.contains(&lane.open.progress.model_index);
@@ -169,6 +175,9 @@ pub async fn execute(
     }
     let left_open = scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
     let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;
+    if let Some(batcher) = batcher {
+        batcher.finish().await;
+    }
     if let Some(cache) = cache {
         cache.flush().await;
     }
@@ -212,6 +221,9 @@ pub async fn execute(
     let complete: u64 = lanes.iter().map(|lane| lane.watermark).sum();
     let open = plan.units().saturating_sub(complete);
     let is_complete = failed == 0 && open == 0 && unscored == 0;
+    if !is_complete {
+        note_open_batches(kept_batches.open_count().await?, &progress);
+    }
     let state = if is_complete { RunState::Completed } else { RunState::Incomplete };
     let record = store.set_run_state(record.id, state, &progress.notes()).await?;
     Ok(RunEnd { record, store, failed, unscored, open })

@@ -62,7 +62,8 @@ pub(crate) struct Lane {
     pub(crate) cases: CaseReader,
     pub(crate) store: ScopedStore,
     pub(crate) prompts: Arc<Prompts>,
-    pub(crate) concurrency: usize,
+    /// Units asked for at the same time.
+    pub(crate) window: usize,
     pub(crate) outstanding: Arc<Semaphore>,
     pub(crate) generated: mpsc::Sender<GeneratedUnit>,
     pub(crate) stop: CancellationToken,
@@ -167,7 +168,7 @@ impl Lane {
     /// Asks the model, as many units at a time as its limits allow.
     async fn call(&mut self, handle: Arc<ModelHandle>) -> Result<LaneEnd, EngineError> {
         let open = std::mem::take(&mut self.open);
-        let window = Arc::new(Semaphore::new(self.concurrency * 2 + 16));
+        let window = Arc::new(Semaphore::new(self.window));
         let mut calls: JoinSet<CallEnd> = JoinSet::new();
         let watch = tokio::spawn(give_up_when_never_answered(handle.clone()));
         let mut end = LaneEnd::Finished;

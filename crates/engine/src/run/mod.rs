@@ -1,5 +1,6 @@
 //! A run: planned from its spec, executed in lanes, recorded in groups, resumed from its records.
 
+mod batches;
 mod estimate;
 mod execute;
 mod lane;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use fullbench_llm::{BreakerState, ModelHandle};
+use fullbench_llm::{BatchProgress, Batcher, BreakerState, ModelHandle};
 use fullbench_types::{FailureReason, NanoDollars};
 
 /// Counters of a run.
@@ -13,6 +13,7 @@ pub struct Progress {
     started: Instant,
     lanes: Vec<LaneCounters>,
     notes: Mutex<Vec<String>>,
+    batcher: Option<Arc<Batcher>>,
 }
 
 pub(crate) struct LaneCounters {
@@ -43,6 +44,8 @@ pub struct ProgressSnapshot {
     pub failures: BTreeMap<&'static str, u64>,
     /// Each model.
     pub lanes: Vec<LaneSnapshot>,
+    /// Batches that are at their providers.
+    pub batches: Vec<BatchProgress>,
 }
 
 /// One model at one moment.
@@ -121,8 +124,8 @@ impl LaneCounters {
 }
 
 impl Progress {
-    pub(crate) fn new(lanes: Vec<LaneCounters>) -> Self {
-        Self { started: Instant::now(), lanes, notes: Mutex::default() }
+    pub(crate) fn new(lanes: Vec<LaneCounters>, batcher: Option<Arc<Batcher>>) -> Self {
+        Self { started: Instant::now(), lanes, notes: Mutex::default(), batcher }
     }
 
     pub(crate) fn lane(&self, model_index: u32) -> Option<&LaneCounters> {
@@ -166,6 +169,7 @@ impl Progress {
             spent: self.lanes.iter().map(LaneCounters::spent).sum(),
             failures,
             lanes,
+            batches: self.batcher.as_ref().map(|batcher| batcher.progress()).unwrap_or_default(),
         }
     }
 }

@@ -20,9 +20,6 @@ const BATCH: usize = 256;
 const MAX_BATCHES: usize = 8;
 /// How long units wait for others that are judged with the same prompt.
 const COMPANY: Duration = Duration::from_millis(500);
-/// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that a
-/// kill loses only what is on its way. The models' limits decide how many are really asked.
-const MAX_JUDGED: usize = 512;
 
 /// Why some scores are missing that were never asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,6 +35,11 @@ pub(crate) struct Scoring {
     scorers: Arc<Vec<NamedScorer>>,
     opponents: Arc<Opponents>,
     scored: mpsc::Sender<ScoredUnit>,
+    /// Units scored at the same time where a scorer asks a model: each is recorded as soon as its scores are there, so that
+    /// a kill loses only what is on its way. The models' limits decide how many are really asked.
+    most_judged: usize,
+    /// All scorers of a unit work at the same time.
+    at_once: bool,
 }
 
 impl Scoring {
@@ -45,8 +47,10 @@ impl Scoring {
         scorers: Arc<Vec<NamedScorer>>,
         opponents: Opponents,
         scored: mpsc::Sender<ScoredUnit>,
+        most_judged: usize,
+        at_once: bool,
     ) -> Self {
-        Self { scorers, opponents: Arc::new(opponents), scored }
+        Self { scorers, opponents: Arc::new(opponents), scored, most_judged, at_once }
     }
 
     /// Runs until no more answers come and all are scored, or left open.
@@ -57,7 +61,7 @@ impl Scoring {
         let asks = self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty());
         let together = self.scorers.iter().map(|scorer| scorer.scorer.batch_size()).max();
         let together = together.unwrap_or(1).max(1);
-        let (size, most) = if asks { (together, MAX_JUDGED) } else { (BATCH, MAX_BATCHES) };
+        let (size, most) = if asks { (together, self.most_judged) } else { (BATCH, MAX_BATCHES) };
         let mut open = LeftOpen::default();
         let mut batches = JoinSet::new();
         let mut units = Vec::new();
@@ -83,7 +87,8 @@ impl Scoring {
                     open = open.and(batch);
                 }
                 let (scorers, opponents) = (self.scorers.clone(), self.opponents.clone());
-                batches.spawn(score_batch(scorers, opponents, batch, self.scored.clone()));
+                let scored = self.scored.clone();
+                batches.spawn(score_batch(scorers, opponents, batch, scored, self.at_once));
             }
         }
         while let Some(batch) = batches.join_next().await {
@@ -117,13 +122,22 @@ async fn score_batch(
     opponents: Arc<Opponents>,
     units: Vec<GeneratedUnit>,
     scored: mpsc::Sender<ScoredUnit>,
+    at_once: bool,
 ) -> LeftOpen {
     let mut open = LeftOpen::default();
     let units = Arc::new(units);
     let mut by_scorer = Vec::with_capacity(scorers.len());
+    let mut running = Vec::with_capacity(scorers.len());
     for index in 0..scorers.len() {
         let others = Arc::new(opponents.answers(index, &units).await);
-        by_scorer.push(scores_of(scorers.clone(), index, units.clone(), others).await);
+        running.push(tokio::spawn(scores_of(scorers.clone(), index, units.clone(), others)));
+        // One after the other, unless each would wait hours for a batch of its provider.
+        if at_once && index + 1 < scorers.len() {
+            continue;
+        }
+        for scores in running.drain(..) {
+            by_scorer.push(scores.await.unwrap_or_else(|_| vec![Some(failed()); units.len()]));
+        }
     }
     let Some(units) = Arc::into_inner(units) else { return open };
     for (position, unit) in units.into_iter().enumerate() {
@@ -180,12 +194,13 @@ async fn scores_of(
     }
     for position in open {
         let alone = in_task(vec![position]).await;
-        scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| {
-            let failed = Score::unscored(UnscoredReason::ScorerError);
-            Some(failed.because("the scorer failed on this output"))
-        });
+        scores[position] = alone.and_then(|mut scores| scores.pop()).or_else(|| Some(failed()));
     }
     scores
+}
+
+fn failed() -> Score {
+    Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
 }
 
 /// Scores some units in a task of their own, so that a panic stays there; none when it failed.

@@ -13,12 +13,18 @@ fn tolerated(class: FailureClass) -> u32 {
 }
 
 /// Counts failures of the same class in a row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FailureStreak {
     streak: Mutex<Option<(FailureClass, u32)>>,
+    patience: u32,
 }
 
 impl FailureStreak {
+    /// No failures yet; as many times more of them are borne as the patience says.
+    pub(crate) fn new(patience: u32) -> Self {
+        Self { streak: Mutex::default(), patience }
+    }
+
     /// An answer came: the streak is over.
     pub(crate) fn success(&self) {
         *self.streak.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -32,7 +38,7 @@ impl FailureStreak {
             _ => 1,
         };
         *streak = Some((class, count));
-        count >= tolerated(class)
+        count >= tolerated(class) * self.patience
     }
 }
 
@@ -42,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_bad_key_stops_the_lane_and_a_success_does_not() {
-        let streak = FailureStreak::default();
+        let streak = FailureStreak::new(1);
         assert!(!streak.failure(FailureClass::Auth));
         assert!(!streak.failure(FailureClass::Auth));
         streak.success();

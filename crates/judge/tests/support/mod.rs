@@ -128,6 +128,7 @@ pub fn options() -> GatewayOptions {
         cache_mode: CacheMode::Off,
         budget: Arc::new(Budget::new(None, NanoDollars::ZERO)),
         stop: CancellationToken::new(),
+        batch: None,
     }
 }
 

@@ -96,6 +96,7 @@ fn gateway(budget: &Arc<Budget>) -> Gateway {
         cache: None,
         cache_mode: CacheMode::Off,
         budget: Arc::clone(budget),
+        batch: None,
         stop: CancellationToken::new(),
     })
 }

@@ -28,10 +28,10 @@ const RESERVED_OUTPUT_TOKENS: u32 = 4_096;
 /// A model, called with everything its limits and its provider ask for.
 pub struct ModelHandle {
     name: String,
-    config: ModelConfig,
-    limits: Limits,
+    pub(super) config: ModelConfig,
+    pub(super) limits: Limits,
     parameters: Arc<Parameters>,
-    price: Option<Price>,
+    pub(super) price: Option<Price>,
     /// Tokens that a schema adds to every prompt, at most.
     schema_tokens: u64,
     revision: Option<String>,
@@ -41,7 +41,7 @@ pub struct ModelHandle {
     pub(super) choices: AtomicU64,
     pub(super) options: Arc<GatewayOptions>,
     pub(super) stop: CancellationToken,
-    counters: Counters,
+    pub(super) counters: Counters,
 }
 
 impl ModelHandle {
@@ -187,6 +187,9 @@ impl ModelHandle {
         if self.options.cache_mode == CacheMode::Only {
             let message = "the answer is not in the cache, and no model may be called";
             return Err(self.failure(&CallError::new(FailureClass::NotCached, message), 0, None));
+        }
+        if let Some(answer) = self.ask_in_batch(&request, key).await {
+            return answer;
         }
         self.ask(&request, key).await
     }
@@ -375,7 +378,7 @@ impl ModelHandle {
     }
 
     /// What a call may cost at most, at the dearest deployment; nothing where no price is known.
-    fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
+    pub(super) fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
         let output = self.config.max_tokens.unwrap_or(RESERVED_OUTPUT_TOKENS);
         let usage = Usage {
             input_tokens: upper_estimate_messages(&request.messages) + self.schema_tokens,
@@ -412,7 +415,7 @@ impl ModelHandle {
 }
 
 /// Tokens of a call whose provider did not count them.
-fn estimated_usage(request: &GenerationRequest, generation: &Generation) -> Usage {
+pub(super) fn estimated_usage(request: &GenerationRequest, generation: &Generation) -> Usage {
     Usage {
         input_tokens: estimate_messages(&request.messages),
         output_tokens: estimate_tokens(&generation.text),

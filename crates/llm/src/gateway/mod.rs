@@ -1,5 +1,6 @@
 //! The way every call takes: cache, places, breaker, pace, budget, call, and again when it failed.
 
+mod batched;
 mod counters;
 mod deployments;
 mod failures;
@@ -22,6 +23,7 @@ pub use handle::ModelHandle;
 
 use deployments::Deployment;
 
+use crate::batch::Batcher;
 use crate::budget::{Budget, BudgetExhausted};
 use crate::cache::{CacheMode, ResponseCache};
 use crate::config::{Limits, ModelConfig, Provider};
@@ -43,6 +45,8 @@ pub struct GatewayOptions {
     pub budget: Arc<Budget>,
     /// When cancelled, calls in flight finish and nothing new is called.
     pub stop: CancellationToken,
+    /// Sends requests in batches, to providers that take them so.
+    pub batch: Option<Arc<Batcher>>,
 }
 
 /// Makes models that share their provider's limits and circuit breaker.

@@ -97,6 +97,7 @@ fn fixture_with(cache_mode: CacheMode, limit: Option<NanoDollars>) -> Fixture {
         cache_mode,
         budget: Arc::clone(&budget),
         stop: stop.clone(),
+        batch: None,
     });
     Fixture { gateway, cache, budget, stop }
 }

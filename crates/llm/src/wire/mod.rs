@@ -1,6 +1,9 @@
 //! The wire formats: requests and replies as pure functions, without any HTTP.
 
 mod anthropic;
+pub(crate) mod batch;
+pub(crate) mod batch_anthropic;
+pub(crate) mod batch_openai;
 pub(crate) mod embeddings;
 mod gemini;
 mod openai;

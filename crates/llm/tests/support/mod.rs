@@ -1,6 +1,8 @@
 //! A gateway in front of a simulated provider, over real HTTP.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
 
+pub mod batches;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ pub fn gateway() -> Gateway {
         cache_mode: CacheMode::Off,
         budget: Arc::new(Budget::new(None, NanoDollars::ZERO)),
         stop: CancellationToken::new(),
+        batch: None,
     })
 }
 

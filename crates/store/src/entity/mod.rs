@@ -9,6 +9,7 @@ pub(crate) mod judge;
 pub(crate) mod judge_model;
 pub(crate) mod judged_output;
 pub(crate) mod method;
+pub(crate) mod provider_batch;
 pub(crate) mod run;
 pub(crate) mod run_progress;
 pub(crate) mod run_scorer;

@@ -8,6 +8,7 @@ mod m0005_judges;
 mod m0006_run_scorers;
 mod m0007_evaluation_steps;
 mod m0008_score_paths;
+mod m0009_provider_batches;
 mod m0010_judged_outputs;
 
 use sea_orm_migration::prelude::*;
@@ -26,6 +27,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_run_scorers::Migration),
             Box::new(m0007_evaluation_steps::Migration),
             Box::new(m0008_score_paths::Migration),
+            Box::new(m0009_provider_batches::Migration),
             Box::new(m0010_judged_outputs::Migration),
         ]
     }

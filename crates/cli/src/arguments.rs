@@ -166,6 +166,10 @@ pub(crate) struct EstimateArguments {
     #[arg(default_value = "fullbench.yaml")]
     pub(crate) file: PathBuf,
 
+    /// What it would cost with `--provider-batch`: half for OpenAI and Anthropic
+    #[arg(long)]
+    pub(crate) provider_batch: bool,
+
     /// How the numbers are printed
     #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
     pub(crate) output: PlainFormat,

@@ -249,3 +249,55 @@ fn only_what_says_the_same_is_taken_and_the_audit_finds_what_is_not() {
     assert!(number(&similar["audited"]) >= 2.0, "{similar}");
     assert!(number(&similar["disagreements"]) >= 1.0, "{similar}");
 }
+
+/// The folder of examples that the guide works through.
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cutting-cost");
+
+#[test]
+fn every_example_costs_what_its_estimate_says() {
+    let simulated = simulator(SimulatorConfig::default());
+    for name in ["everything", "cascade", "batch", "routed"] {
+        let folder = Folder::new();
+        let answers = std::fs::read(format!("{EXAMPLES}/answers.jsonl")).unwrap();
+        folder.file("answers.jsonl", answers);
+        let evaluation = std::fs::read_to_string(format!("{EXAMPLES}/{name}.yaml")).unwrap();
+        folder
+            .file("fullbench.yaml", evaluation.replace("http://127.0.0.1:8091", &simulated.url()));
+        let usd = folder.run(&["estimate", "-o", "json"]).json()["usd"].clone();
+        let done = folder.run(&["run", "--quiet", "-o", "json"]);
+        assert_eq!(done.code, Some(0), "{name}: {}", done.stderr);
+        let paid = number(&done.json()["scoring_cost_usd"]);
+        assert!(
+            number(&usd[0]) <= paid && paid <= number(&usd[1]),
+            "{name}: {paid} is not in {usd}"
+        );
+        let half =
+            folder.run(&["estimate", "--provider-batch", "-o", "json"]).json()["usd"].clone();
+        assert!((number(&half[1]) * 2.0 - number(&usd[1])).abs() < 1e-6, "{name}: {half} of {usd}");
+    }
+}
+
+#[test]
+fn a_judge_behind_several_endpoints_names_the_one_that_answered() {
+    let simulated = [0, 1].map(|_| simulator(SimulatorConfig::default()));
+    let folder = Folder::new();
+    folder.file("cases.jsonl", answers(30));
+    let endpoints: Vec<String> = simulated
+        .iter()
+        .zip(["east", "west"])
+        .map(|(one, name)| format!("{{ name: {name}, base_url: \"{}/v1\" }}", one.url()))
+        .collect();
+    folder.file(
+        "fullbench.yaml",
+        format!("dataset: cases.jsonl\nmodels: [recorded]\nlimits: {{ concurrency: 4 }}\nscorers:\n  - {{ type: rubric, criterion: clarity, model: {{ provider: openai, model: judge, endpoints: [{}], {STRONG} }} }}\n", endpoints.join(", ")),
+    );
+    let done = folder.run(&["run", "--quiet", "-o", "json"]);
+    assert_eq!(scores(&done)["count"], 30);
+    let exported = folder.run(&["export", "--raw"]).stdout;
+    for name in ["east", "west"] {
+        assert!(exported.contains(&format!("\"endpoint\":\"{name}\"")), "{name}");
+    }
+    let calls = simulated[0].stats().calls + simulated[1].stats().calls;
+    folder.run(&["run", "--quiet"]);
+    assert_eq!(simulated[0].stats().calls + simulated[1].stats().calls, calls);
+}

@@ -116,6 +116,11 @@ pub trait Scorer: Send + Sync {
         Vec::new()
     }
 
+    /// What would be asked if every output were judged as the dearest part of it does; the same as [`Scorer::calls`] for most.
+    fn calls_for_all(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.calls(item)
+    }
+
     /// One score for each item, in the same order.
     ///
     /// A score that is missing because the budget is used up or the run was stopped is unscored for that reason, and is never

@@ -346,6 +346,7 @@ async fn a_database_from_before_baselines_gets_them() {
         "DROP TABLE baselines",
         "DROP INDEX scores_judged",
         "ALTER TABLE scores DROP COLUMN judge_id",
+        "DROP TABLE judged_outputs",
         "DROP TABLE provider_batches",
         "ALTER TABLE scores DROP COLUMN path",
         "DROP TABLE evaluation_steps",

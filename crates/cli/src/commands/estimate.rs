@@ -13,7 +13,7 @@ use crate::{home, output};
 pub(crate) async fn run(arguments: &EstimateArguments, home: &Path) -> Result<Exit, CliError> {
     let evaluation = load_evaluation(&arguments.file, &home::definitions(home).await?)?;
     let store = home::open(home).await?;
-    let estimate = estimate(evaluation, &store).await?;
+    let estimate = estimate(evaluation, &store, arguments.provider_batch).await?;
     match arguments.output {
         PlainFormat::Json => output::print_json(&estimate)?,
         PlainFormat::Table => print_table(&estimate)?,
@@ -52,6 +52,12 @@ fn print_table(estimate: &Estimate) -> Result<(), CliError> {
         times(estimate.seconds)
     );
     output::print_text(&text)?;
+    if let Some(everything) = estimate.usd_judging_everything {
+        let everything = dollars(Some(everything));
+        output::print_text(&format!(
+            "judging everything by the last tier or the strong judge: {everything}\n"
+        ))?;
+    }
     for assumption in &estimate.assumptions {
         write_line(&format!("assumed: {assumption}"));
     }

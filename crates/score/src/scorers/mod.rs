@@ -144,6 +144,11 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
         self.children().map_or_else(Vec::new, |children| children.calls(item, |_| true))
     }
 
+    /// What would be asked if every output were judged as the dearest part of it does.
+    fn calls_for_all(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.calls(item)
+    }
+
     /// One score for each item, in the same order.
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score>;
 }
@@ -353,6 +358,10 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn calls(&self, item: &Item<'_>) -> Vec<AskedCall> {
         self.scorer.calls(item)
+    }
+
+    fn calls_for_all(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.scorer.calls_for_all(item)
     }
 
     async fn score(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -278,6 +278,7 @@ async fn a_database_from_before_judges_gets_them_and_keeps_its_scores() {
     // Back to what the fourth migration left.
     let pool = pool(fixture.folder.path()).await;
     for sql in [
+        "DROP TABLE judged_outputs",
         "DROP TABLE provider_batches",
         "ALTER TABLE scores DROP COLUMN path",
         "DROP TABLE evaluation_steps",

@@ -45,14 +45,22 @@ struct Asked {
     output_tokens: (f64, f64),
 }
 
-/// What the scorers' models would take.
+/// What an estimate looks at.
+pub(super) struct Looked<'run> {
+    pub(super) store: &'run ScopedStore,
+    pub(super) spec: &'run EvaluationSpec,
+    pub(super) dataset: &'run Arc<DatasetVersion>,
+    pub(super) plan: &'run Plan,
+}
+
+/// What the scorers' models would take, as they are or if they judged everything by their dearest part.
 pub(super) fn estimate(
-    store: &ScopedStore,
-    spec: &EvaluationSpec,
-    dataset: &Arc<DatasetVersion>,
-    plan: &Plan,
+    looked: &Looked<'_>,
     scorers: &[NamedScorer],
+    everything: bool,
+    provider_batch: bool,
 ) -> Result<Vec<JudgeEstimate>, EngineError> {
+    let Looked { store, spec, dataset, plan } = looked;
     let cases = plan.cases.len();
     let looked_at = cases.min(LOOKED_AT);
     let mut estimates = Vec::new();
@@ -61,7 +69,7 @@ pub(super) fn estimate(
             continue;
         }
         let mut asked: Vec<Asked> = Vec::new();
-        let mut reader = store.cases(dataset.clone());
+        let mut reader = store.cases(Arc::clone(dataset));
         for step in 0..looked_at {
             let Some(index) = plan.cases.case_index(step * cases / looked_at) else { continue };
             let case = reader.case(index)?;
@@ -70,7 +78,11 @@ pub(super) fn estimate(
                 let is_opponent = scorer.opponent() == Some(model.display_name().as_str());
                 let other = is_opponent.then_some(Opposed::Itself);
                 let item = Item { other, ..Item::new(&case, &generation) };
-                for call in scorer.calls(&item) {
+                let calls = match everything {
+                    true => scorer.calls_for_all(&item),
+                    false => scorer.calls(&item),
+                };
+                for call in calls {
                     add(&mut asked, call, missing);
                 }
             }
@@ -82,7 +94,8 @@ pub(super) fn estimate(
             let limits = model.effective_limits(&spec.limits);
             let calls = whole(calls);
             let (input_tokens, output_tokens) = (whole(input_tokens), whole(output_tokens));
-            let (usd, seconds) = taken(&model, &limits, calls, input_tokens, output_tokens);
+            let (usd, seconds) =
+                taken(&model, &limits, provider_batch, calls, input_tokens, output_tokens);
             estimates.push(JudgeEstimate {
                 scorer: name.clone(),
                 model: model.display_name(),

@@ -3,7 +3,7 @@
 mod judges;
 
 use fullbench_embed::is_of_provider;
-use fullbench_llm::{Limits, ModelConfig, Price, Provider, cost, price_of};
+use fullbench_llm::{Batcher, Limits, ModelConfig, Price, Provider, cost, price_of};
 use fullbench_score::ScorerConfig;
 use fullbench_store::ScopedStore;
 use fullbench_types::{NanoDollars, Usage};
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::prepare::{Checked, baselines, check};
 use crate::EngineError;
 use crate::spec::LoadedEvaluation;
+use judges::Looked;
 
 pub use judges::JudgeEstimate;
 
@@ -22,6 +23,8 @@ const SHORT_ANSWER: u64 = 1;
 const LONG_ANSWER: u64 = 1024;
 /// Seconds a call is assumed to take, short and long.
 const CALL_SECONDS: (f64, f64) = (0.5, 10.0);
+/// Seconds a provider takes for a batch: as long as it promises at most.
+const BATCH_SECONDS: (f64, f64) = (60.0, 86_400.0);
 
 /// What a run would take.
 #[derive(Debug, Clone, Serialize)]
@@ -38,6 +41,9 @@ pub struct Estimate {
     pub judges: Vec<JudgeEstimate>,
     /// Dollars for all models, judging ones too, from and to; none where a price is missing.
     pub usd: Option<(f64, f64)>,
+    /// The same if every output were judged by the last tier of a cascade, or the strong one of two judges; none where that is so anyway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd_judging_everything: Option<(f64, f64)>,
     /// Seconds, from and to: models run side by side.
     pub seconds: (f64, f64),
     /// What the ranges rest on.
@@ -65,6 +71,7 @@ pub struct ModelEstimate {
 pub async fn estimate(
     evaluation: LoadedEvaluation,
     store: &ScopedStore,
+    provider_batch: bool,
 ) -> Result<Estimate, EngineError> {
     let (_, without_baseline) = baselines(&evaluation, store).await?;
     let Checked { spec, dataset, plan, tokens, scorers, .. } = check(evaluation, store).await?;
@@ -92,7 +99,8 @@ pub async fn estimate(
             (tokens.likely * repetitions * 4 / 5, tokens.upper.max(tokens.likely) * repetitions);
         let output_tokens =
             (units * choices * SHORT_ANSWER.min(longest), units * choices * longest);
-        let (usd, seconds) = taken(model, &limits, (units, units), input_tokens, output_tokens);
+        let (usd, seconds) =
+            taken(model, &limits, provider_batch, (units, units), input_tokens, output_tokens);
         models.push(ModelEstimate {
             model: model.display_name(),
             calls: units,
@@ -102,11 +110,21 @@ pub async fn estimate(
             seconds,
         });
     }
-    let judges = judges::estimate(store, &spec, &dataset, &plan, &scorers)?;
-    let dollars = models.iter().map(|model| model.usd).chain(judges.iter().map(|judge| judge.usd));
-    let usd = dollars
-        .into_iter()
-        .try_fold((0.0, 0.0), |sum: (f64, f64), usd| usd.map(|usd| (sum.0 + usd.0, sum.1 + usd.1)));
+    let of_judges = |everything| {
+        let looked = Looked { store, spec: &spec, dataset: &dataset, plan: &plan };
+        judges::estimate(&looked, &scorers, everything, provider_batch)
+    };
+    let judges = of_judges(false)?;
+    let usd_with = |judges: &[JudgeEstimate]| {
+        let dollars = models.iter().map(|model| model.usd);
+        dollars
+            .chain(judges.iter().map(|judge| judge.usd))
+            .try_fold((0.0, 0.0), |sum, usd| usd.map(|usd| (sum.0 + usd.0, sum.1 + usd.1)))
+    };
+    let usd = usd_with(&judges);
+    let saves = scorers.iter().any(|scorer| scorer.scorer.has_paths());
+    let everything = if saves { usd_with(&of_judges(true)?) } else { None };
+    let usd_judging_everything = everything.filter(|_| everything != usd);
     let longest = |which: fn(&(f64, f64)) -> f64| {
         let seconds = models.iter().map(|model| &model.seconds);
         seconds.chain(judges.iter().map(|judge| &judge.seconds)).map(which).fold(0.0, f64::max)
@@ -129,6 +147,9 @@ pub async fn estimate(
         assumptions.push(
             "embeddings that a provider makes for `semantic_similarity` are not counted".to_owned(),
         );
+    }
+    if provider_batch {
+        assumptions.push("batches of a provider cost half, and take up to 24 hours".to_owned());
     }
     if !judges.is_empty() {
         assumptions.extend(judges::assumptions());
@@ -154,6 +175,7 @@ pub async fn estimate(
         cases: plan.cases.len(),
         units: plan.units(),
         usd,
+        usd_judging_everything,
         seconds: (longest(|seconds| seconds.0), longest(|seconds| seconds.1)),
         models,
         judges,
@@ -165,11 +187,13 @@ pub async fn estimate(
 fn taken(
     model: &ModelConfig,
     limits: &Limits,
+    provider_batch: bool,
     calls: (u64, u64),
     input_tokens: (u64, u64),
     output_tokens: (u64, u64),
 ) -> (Option<(f64, f64)>, (f64, f64)) {
-    let price = price_of(model);
+    let batched = provider_batch && Batcher::serves(model);
+    let price = price_of(model).map(|price| if batched { price.in_batch() } else { price });
     let dollars = |input, output| {
         price.map(|price: Price| {
             let usage = Usage { input_tokens: input, output_tokens: output, ..Usage::default() };
@@ -186,6 +210,9 @@ fn taken(
         let by_requests = per_minute(limits.requests_per_minute, calls);
         by_concurrency.max(by_requests).max(per_minute(limits.tokens_per_minute, all_tokens))
     };
+    if batched {
+        return (usd, BATCH_SECONDS);
+    }
     let shortest = seconds(calls.0, CALL_SECONDS.0, input_tokens.0 + output_tokens.0);
     let longest = seconds(calls.1, CALL_SECONDS.1, input_tokens.1 + output_tokens.1);
     (usd, (shortest, longest))

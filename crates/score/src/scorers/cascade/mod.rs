@@ -128,6 +128,11 @@ impl BatchScorer for Cascade {
         self.expected_calls(item)
     }
 
+    fn calls_for_all(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        let last = self.tiers.last().map(|tier| tier.children.clone()).unwrap_or_default();
+        self.children.calls(item, |child| last.contains(&child))
+    }
+
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
         self.walk(items).await
     }

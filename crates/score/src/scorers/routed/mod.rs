@@ -146,6 +146,10 @@ impl BatchScorer for Routed {
         calls
     }
 
+    fn calls_for_all(&self, item: &Item<'_>) -> Vec<AskedCall> {
+        self.children.calls(item, |child| child == STRONG)
+    }
+
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {
         let found: Vec<Complexity> = items.iter().map(|item| self.complexity(item)).collect();
         let is_strong = |at: usize| found[at].points >= self.parameters.strong_from;

@@ -12,6 +12,7 @@ import machine
 import peers
 import recorded
 import results
+import savings
 import script
 import speed
 import stats
@@ -32,6 +33,7 @@ MEASUREMENTS = {
     "embed": embed.embed,
     "index": embed.index,
     "script": script.script,
+    "savings": savings.savings,
     "stats": stats.stats,
     "stats-live": stats.live,
 }

@@ -166,7 +166,7 @@ fn tier_row(tier: &TierSummary) -> Vec<String> {
     let agreement = tier.agreement.as_ref();
     row.push(
         match agreement.and_then(|agreement| Some((agreement.same_verdict, agreement.share?))) {
-            Some(((same, of), share)) => format!("{} ({same} of {of} seen)", percent(share)),
+            Some(((same, of), share)) => format!("{}, {same} of {of} seen", percent(share)),
             None => "–".to_owned(),
         },
     );

@@ -38,6 +38,6 @@ pub trait JudgedStore: Send + Sync {
 pub struct Memory {
     /// For evaluation steps.
     pub steps: Arc<dyn StepsStore>,
-    /// For judged outputs.
-    pub judged: Arc<dyn JudgedStore>,
+    /// For judged outputs; none where nothing may be taken from them.
+    pub judged: Option<Arc<dyn JudgedStore>>,
 }

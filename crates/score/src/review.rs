@@ -62,7 +62,7 @@ pub fn reviewed(
             let card = card.review(criterion, human.points, human.reviewer, human.note)?;
             Ok(card.into_score(scorer.threshold()))
         }
-        "binary" | "panel" | "ensemble" => decided(before, human),
+        "binary" | "panel" | "ensemble" | "cascade" | "routed" => decided(before, human),
         kind => Err(format!(
             "`{kind}` takes no scores of people: human_review and scorecard do, and judges that were not sure"
         )),
@@ -82,7 +82,12 @@ fn decided(before: &Score, human: &HumanScore<'_>) -> Result<Score, String> {
         points => Score::graded(points, points, None),
     };
     let note = human.note.map_or_else(|| format!("scored by {}", human.reviewer), str::to_owned);
-    Ok(Score { evidence: Some(json!({ "reviewer": human.reviewer })), ..score.because(note) })
+    // The way to it is still that of the output: numbers of the run rest on it.
+    Ok(Score {
+        evidence: Some(json!({ "reviewer": human.reviewer })),
+        path: before.path.clone(),
+        ..score.because(note)
+    })
 }
 
 fn card(score: &Score) -> Option<Scorecard> {

@@ -61,6 +61,9 @@ pub struct TierPath {
     /// What it would have cost without the response cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_cost: Option<NanoDollars>,
+    /// The judged output that says the same, where the tier's judge has a semantic cache and found one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similar: Option<SimilarPath>,
 }
 
 /// Why an output came to a tier.
@@ -157,6 +160,7 @@ mod tests {
             value: Some(0.5),
             cost: None,
             full_cost: Some(NanoDollars(3)),
+            similar: None,
         };
         let unsure = Outcome::Unscored(UnscoredReason::PendingHuman);
         let tiers = vec![tier(Outcome::Passed), tier(unsure)];

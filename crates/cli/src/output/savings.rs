@@ -81,6 +81,9 @@ impl Saving {
                 "{confident} ended with a confident tier, {audited} of them shown to {last} all the same"
             ));
         }
+        let taking = cascade.tiers.iter().filter_map(|tier| Some((tier, tier.similar.as_ref()?)));
+        self.sentences
+            .extend(taking.map(|(tier, similar)| format!("in {}: {}", tier.tier, taken(similar))));
         self.header = vec![
             "tier",
             "scored",

@@ -107,7 +107,10 @@ impl CheckedJudge {
     /// The scorer of the run.
     pub(super) fn scorer(&self, has_pairs: bool) -> ScorerConfig {
         let mut parameters = Map::new();
-        parameters.insert("judge".to_owned(), json!(self.config));
+        let mut judge = self.config.clone();
+        // Probes differ in what the judge is to notice: none may take the score of another.
+        judge.parameters.remove("similar");
+        parameters.insert("judge".to_owned(), json!(judge));
         if let Some(pair) = self.pair().filter(|_| has_pairs) {
             parameters.insert("pair".to_owned(), pair);
         }

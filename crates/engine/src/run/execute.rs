@@ -95,7 +95,7 @@ pub async fn execute(
             false => None,
         });
     }
-    let memory = memory(&store);
+    let memory = memory(&store, cache.is_some());
     let mut called: Vec<Arc<ModelHandle>> = handles.iter().flatten().cloned().collect();
     for NamedScorer { scorer, .. } in &scorers {
         let mut models = Vec::new();

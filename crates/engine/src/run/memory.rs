@@ -9,9 +9,9 @@ use fullbench_store::{JudgedRecord, ScopedStore};
 use fullbench_types::ContentHash;
 
 /// The store as a place for what scorers keep.
-pub(crate) fn memory(store: &ScopedStore) -> Memory {
+pub(crate) fn memory(store: &ScopedStore, uses_cache: bool) -> Memory {
     let kept = Arc::new(Kept(store.clone()));
-    Memory { steps: kept.clone(), judged: kept }
+    Memory { steps: kept.clone(), judged: if uses_cache { Some(kept) } else { None } }
 }
 
 struct Kept(ScopedStore);

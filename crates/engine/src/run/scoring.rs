@@ -19,7 +19,7 @@ const BATCH: usize = 256;
 /// Batches scored at the same time.
 const MAX_BATCHES: usize = 8;
 /// How long units wait for others that are judged with the same prompt.
-const COMPANY: Duration = Duration::from_millis(500);
+const COMPANY: Duration = Duration::from_secs(3);
 
 /// Why some scores are missing that were never asked for.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,8 @@ use fullbench_stats::sampling::{Target, WeightedCluster, WeightedSums, WeightedV
 use fullbench_types::{CascadeEnd, CascadePath, NanoDollars, Outcome, Score, TierEntry, TierPath};
 use serde::Serialize;
 
-use super::{CONFIDENCE, Estimated, add_money, dollars};
+use super::similar::SimilarSums;
+use super::{CONFIDENCE, Estimated, SimilarSummary, add_money, dollars};
 
 /// What a cascade says of one model.
 #[derive(Debug, Clone, Serialize)]
@@ -57,6 +58,9 @@ pub struct TierSummary {
     pub cost_usd: Option<f64>,
     /// How it agrees with the last tier; none for the last.
     pub agreement: Option<AgreementSummary>,
+    /// What was taken from judgements of similar outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<SimilarSummary>,
 }
 
 /// A cheap tier beside the last one, on outputs that both scored. These are no random sample, so that shares are weighted.
@@ -111,6 +115,7 @@ struct TierSums {
     agreement: WeightedSums,
     where_passed: WeightedSums,
     where_failed: WeightedSums,
+    similar: Option<SimilarSums>,
 }
 
 impl CascadeSums {
@@ -241,6 +246,9 @@ impl TierSums {
             Outcome::Unscored(_) => self.unscored += 1,
             Outcome::Scored | Outcome::NotSampled => {}
         }
+        if let Some(path) = &tier.similar {
+            self.similar.get_or_insert_default().add(tier.value, path);
+        }
         add_money(&mut self.paid, tier.cost);
         add_money(&mut self.full, tier.full_cost);
     }
@@ -284,6 +292,7 @@ impl TierSums {
             paid_usd: dollars(self.paid),
             cost_usd: dollars(self.full),
             agreement,
+            similar: self.similar.as_ref().map(SimilarSums::summary),
         }
     }
 }

@@ -88,7 +88,9 @@ impl PathSums {
                 self.cascade.get_or_insert_default().add(score, path, cluster);
             }
             Some(ScorePath::Route(path)) => self.routes.get_or_insert_default().add(score, path),
-            Some(ScorePath::Similar(path)) => self.similar.get_or_insert_default().add(score, path),
+            Some(ScorePath::Similar(path)) => {
+                self.similar.get_or_insert_default().add(score.value, path);
+            }
             None => {}
         }
     }

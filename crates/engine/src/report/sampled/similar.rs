@@ -1,7 +1,7 @@
 //! Judgements taken from similar outputs, in numbers: how many, what they saved, and what asking all the same would have said.
 
 use fullbench_stats::{Moments, mean_interval};
-use fullbench_types::{NanoDollars, Score, SimilarPath};
+use fullbench_types::{NanoDollars, SimilarPath};
 use serde::Serialize;
 
 use super::{CONFIDENCE, Estimated, add_money, dollars};
@@ -38,14 +38,14 @@ pub(super) struct SimilarSums {
 }
 
 impl SimilarSums {
-    pub(super) fn add(&mut self, score: &Score, path: &SimilarPath) {
+    pub(super) fn add(&mut self, value: Option<f64>, path: &SimilarPath) {
         self.hits += 1;
         add_money(&mut self.saved, path.saved);
         if path.taken {
             return;
         }
         self.audited += 1;
-        let (Some(taken), Some(said)) = (path.value, score.value) else {
+        let (Some(taken), Some(said)) = (path.value, value) else {
             self.disagreements += 1;
             return;
         };

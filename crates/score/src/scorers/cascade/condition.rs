@@ -1,6 +1,7 @@
 //! Conditions on what the tiers said, in the expression language of gates and templates.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use fullbench_types::{Outcome, Score};
 use minijinja::value::Serde;
@@ -86,8 +87,7 @@ pub(super) struct Condition {
 impl Condition {
     /// Reads a condition; an error is without its place.
     pub(super) fn read(source: &str, names: &Names) -> Result<Self, ScorerConfigError> {
-        let environment = environment();
-        let expression = environment.compile_expression(source).map_err(|error| {
+        let expression = ENVIRONMENT.compile_expression(source).map_err(|error| {
             let detail = error.detail().unwrap_or("it cannot be read");
             ScorerConfigError::new(format!("the condition `{source}` is wrong: {detail}"))
                 .hint("write it like `fast.failed or fast.doubt` or `token_f1.value < 0.3`")
@@ -125,8 +125,7 @@ impl Condition {
         if !self.needs.iter().all(exists) {
             return None;
         }
-        let environment = environment();
-        let expression = environment.compile_expression(&self.source).ok()?;
+        let expression = ENVIRONMENT.compile_expression(&self.source).ok()?;
         expression.eval(Value::from(Serde(&known.values))).ok()
     }
 
@@ -232,8 +231,9 @@ impl Whole {
     }
 }
 
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::empty();
+/// The language of conditions, the same as that of gates.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment
-}
+});

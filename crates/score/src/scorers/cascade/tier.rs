@@ -59,7 +59,9 @@ pub(super) fn build_tiers(tiers: &[Tier]) -> Result<(Vec<BuiltTier>, Children), 
         let place = |at: usize| format!("tiers[{index}].scorers[{at}]");
         entries.extend(tier.scorers.iter().enumerate().map(|(at, scorer)| (place(at), scorer)));
     }
-    let children = Children::build(entries)?;
+    let children = Children::build_with(entries, |child| {
+        !matches!(child.kind.as_str(), "cascade" | "routed")
+    })?;
     let mut names = Names::default();
     let mut built = Vec::new();
     let mut first = 0;

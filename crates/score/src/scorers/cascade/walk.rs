@@ -1,7 +1,7 @@
 //! An output's way through the tiers.
 
 use fullbench_types::{
-    CascadeEnd, CascadePath, NanoDollars, Score, ScorePath, TierEntry, TierPath,
+    CascadeEnd, CascadePath, NanoDollars, Score, ScorePath, SimilarPath, TierEntry, TierPath,
 };
 use serde_json::{Value, json};
 
@@ -150,6 +150,7 @@ impl Cascade {
             value: whole.value,
             cost: said.iter().filter_map(|score| score.cost).reduce(|sum, cost| sum + cost),
             full_cost: said.iter().filter_map(full_cost).reduce(|sum, cost| sum + cost),
+            similar: said.iter().find_map(similar),
         });
         walker.scores.extend(scores);
         if let Some(again) = again {
@@ -233,6 +234,14 @@ impl<'item> Walker<'item> {
             scores: Vec::new(),
             end: None,
         }
+    }
+}
+
+/// The judged output that a score was taken from, or was compared with.
+fn similar(score: &Score) -> Option<SimilarPath> {
+    match score.path.as_deref() {
+        Some(ScorePath::Similar(path)) => Some(path.clone()),
+        _ => None,
     }
 }
 

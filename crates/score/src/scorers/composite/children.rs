@@ -13,29 +13,41 @@ use crate::memory::Memory;
 use crate::registry::{NamedScorer, ScorerConfigError, build};
 use crate::scorer::{AskedCall, Item};
 
-/// Scorers that judge outputs in different ways: another one could not tell which way a value came.
-const WITH_PATHS: [&str; 2] = ["cascade", "routed"];
-
 /// Scorers that are asked together.
 pub(crate) struct Children(Vec<NamedScorer>);
 
 impl Children {
-    /// Builds each entry; an error says in which place it is.
+    /// Builds each entry; an error says in which place it is. None of them may judge outputs in different ways: the whole could
+    /// not tell which way a value came.
     pub(crate) fn build<'entry>(
         entries: impl IntoIterator<Item = (String, &'entry NestedScorer)>,
+    ) -> Result<Self, ScorerConfigError> {
+        Self::build_with(entries, |child| !child.scorer.has_paths())
+    }
+
+    /// The same, with the children that are allowed.
+    pub(crate) fn build_with<'entry>(
+        entries: impl IntoIterator<Item = (String, &'entry NestedScorer)>,
+        allowed: impl Fn(&NamedScorer) -> bool,
     ) -> Result<Self, ScorerConfigError> {
         let mut scorers = Vec::new();
         for (place, NestedScorer(config)) in entries {
             let child = build(config).map_err(|error| within(&place, error))?;
+            if !allowed(&child) {
+                let (field, what) = match child.kind.as_str() {
+                    "cascade" | "routed" => (None, format!("`{}`", child.kind)),
+                    _ => (Some("similar".to_owned()), "a judge with `similar`".to_owned()),
+                };
+                let error = ScorerConfigError {
+                    field,
+                    ..ScorerConfigError::new(format!("{what} cannot be part of this scorer"))
+                }
+                .hint("the numbers need the way each output took: list it among `scorers`");
+                return Err(within(&place, error));
+            }
             if child.scorer.opponent().is_some() {
                 let error = ScorerConfigError::at("opponent", "only a scorer by itself has one")
                     .hint("list the comparison among `scorers`, not inside another scorer");
-                return Err(within(&place, error));
-            }
-            if WITH_PATHS.contains(&child.kind.as_str()) {
-                let message = format!("`{}` cannot be part of another scorer", child.kind);
-                let error = ScorerConfigError::new(message)
-                    .hint("its numbers need the way each output took: list it among `scorers`");
                 return Err(within(&place, error));
             }
             scorers.push(child);

@@ -138,8 +138,9 @@ impl SemanticCache {
         let _ = self.store.set(Arc::clone(store));
     }
 
-    /// For each subject what stands for it; none of them where the embeddings cannot be made.
+    /// For each subject what stands for it; none of them without a place to keep them, and where the embeddings cannot be made.
     pub(super) async fn look(&self, subjects: &[Subject<'_>]) -> Option<Vec<Looked>> {
+        self.store.get()?;
         let texts: Vec<String> = subjects
             .iter()
             .map(|subject| format!("{}\n\n{}", subject.input, subject.output))

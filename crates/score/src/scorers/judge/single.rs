@@ -243,8 +243,8 @@ impl BatchScorer for SingleJudge {
 
     fn remember(&self, memory: &Memory) {
         self.judge.keep_steps(Arc::clone(&memory.steps));
-        if let Some(similar) = &self.similar {
-            similar.keep_in(&memory.judged);
+        if let (Some(similar), Some(judged)) = (&self.similar, &memory.judged) {
+            similar.keep_in(judged);
         }
     }
 

@@ -8,6 +8,7 @@ mod route;
 mod similar;
 
 use fullbench_stats::sampling::{Target, WeightedSums};
+use fullbench_stats::{Moments, mean_interval};
 use fullbench_types::{NanoDollars, Score, ScorePath};
 use serde::Serialize;
 
@@ -34,6 +35,16 @@ pub struct Estimated {
 }
 
 impl Estimated {
+    /// A plain mean, with the interval for other values like these.
+    fn of(moments: &Moments) -> Option<Self> {
+        let interval = mean_interval(moments, CONFIDENCE).ok();
+        Some(Self {
+            estimate: moments.mean().ok()?,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        })
+    }
+
     /// A mean of values from 0 to 1.
     fn share(sums: &WeightedSums, target: Target) -> Option<Self> {
         let interval = sums.score_interval(target, CONFIDENCE).ok();
@@ -115,3 +126,6 @@ fn add_money(sum: &mut Option<NanoDollars>, more: Option<NanoDollars>) {
 fn dollars(money: Option<NanoDollars>) -> Option<f64> {
     money.map(NanoDollars::dollars)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,11 @@
 //! Routes in numbers: each judge by itself, what they differ by, and what the strong one would say of everything.
 
+use fullbench_stats::Moments;
 use fullbench_stats::sampling::{Target, WeightedSums};
-use fullbench_stats::{Moments, mean_interval};
 use fullbench_types::{NanoDollars, Outcome, Route, RoutePath, Score};
 use serde::Serialize;
 
-use super::{CONFIDENCE, Estimated, add_money, dollars};
+use super::{Estimated, add_money, dollars};
 
 /// What two judges gave on the outputs that went to each. Their common mean mixes two instruments.
 #[derive(Debug, Clone, Serialize)]
@@ -98,7 +98,7 @@ impl RouteSums {
         RouteSummary {
             routes: vec![numbers(Route::Cheap, &self.cheap), numbers(Route::Strong, &self.strong)],
             audited: self.audited,
-            difference: estimated(&self.difference),
+            difference: Estimated::of(&self.difference),
             same_verdict: self.same_verdict,
             strong_on_all: Estimated::share(&self.strong_values, Target::ThisPopulation)
                 .filter(|_| is_known),
@@ -110,14 +110,5 @@ impl RouteSums {
 }
 
 fn numbers(route: Route, (outputs, moments): &(u64, Moments)) -> RouteNumbers {
-    RouteNumbers { route: route.as_str(), outputs: *outputs, mean: estimated(moments) }
-}
-
-fn estimated(moments: &Moments) -> Option<Estimated> {
-    let interval = mean_interval(moments, CONFIDENCE).ok();
-    Some(Estimated {
-        estimate: moments.mean().ok()?,
-        low: interval.map(|interval| interval.low),
-        high: interval.map(|interval| interval.high),
-    })
+    RouteNumbers { route: route.as_str(), outputs: *outputs, mean: Estimated::of(moments) }
 }

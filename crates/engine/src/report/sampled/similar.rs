@@ -1,10 +1,10 @@
 //! Judgements taken from similar outputs, in numbers: how many, what they saved, and what asking all the same would have said.
 
-use fullbench_stats::{Moments, mean_interval};
+use fullbench_stats::Moments;
 use fullbench_types::{NanoDollars, SimilarPath};
 use serde::Serialize;
 
-use super::{CONFIDENCE, Estimated, add_money, dollars};
+use super::{Estimated, add_money, dollars};
 
 /// A value that differs by no more than this is the same.
 const SAME: f64 = 1e-9;
@@ -56,18 +56,12 @@ impl SimilarSums {
     }
 
     pub(super) fn summary(&self) -> SimilarSummary {
-        let interval = mean_interval(&self.difference, CONFIDENCE).ok();
-        let difference = self.difference.mean().ok().map(|estimate| Estimated {
-            estimate,
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-        });
         SimilarSummary {
             hits: self.hits,
             saved_usd: dollars(self.saved),
             audited: self.audited,
             disagreements: self.disagreements,
-            difference,
+            difference: Estimated::of(&self.difference),
             mean_distance: self.distance.mean().ok(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use fullbench_types::{Outcome, Score};
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::{Environment, Expression, UndefinedBehavior, Value};
 use serde_json::{Map, json};
 
 use crate::registry::{ScorerConfigError, suggestion};
@@ -78,20 +78,21 @@ impl Names {
 }
 
 /// A condition that can be read, and the numbers it needs.
-#[derive(Debug)]
 pub(super) struct Condition {
     source: String,
+    expression: Expression<'static, 'static>,
     needs: Vec<String>,
 }
 
 impl Condition {
     /// Reads a condition; an error is without its place.
     pub(super) fn read(source: &str, names: &Names) -> Result<Self, ScorerConfigError> {
-        let expression = ENVIRONMENT.compile_expression(source).map_err(|error| {
-            let detail = error.detail().unwrap_or("it cannot be read");
-            ScorerConfigError::new(format!("the condition `{source}` is wrong: {detail}"))
-                .hint("write it like `fast.failed or fast.doubt` or `token_f1.value < 0.3`")
-        })?;
+        let expression =
+            ENVIRONMENT.compile_expression_owned(source.to_owned()).map_err(|error| {
+                let detail = error.detail().unwrap_or("it cannot be read");
+                ScorerConfigError::new(format!("the condition `{source}` is wrong: {detail}"))
+                    .hint("write it like `fast.failed or fast.doubt` or `token_f1.value < 0.3`")
+            })?;
         let mut needs: Vec<String> = expression.undeclared_variables(true).into_iter().collect();
         needs.sort_unstable();
         for name in &needs {
@@ -113,7 +114,7 @@ impl Condition {
             }
         }
         needs.retain(|name| !name.starts_with("case.") && name != CASE);
-        Ok(Self { source: source.to_owned(), needs })
+        Ok(Self { source: source.to_owned(), expression, needs })
     }
 
     /// What it gives; none where a number it needs does not exist for this output.
@@ -125,8 +126,7 @@ impl Condition {
         if !self.needs.iter().all(exists) {
             return None;
         }
-        let expression = ENVIRONMENT.compile_expression(&self.source).ok()?;
-        expression.eval(Value::from(Serde(&known.values))).ok()
+        self.expression.eval(Value::from(Serde(&known.values))).ok()
     }
 
     /// Whether it holds; none where that cannot be said.

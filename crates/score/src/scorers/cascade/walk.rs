@@ -1,7 +1,7 @@
 //! An output's way through the tiers.
 
 use fullbench_types::{
-    CascadeEnd, CascadePath, NanoDollars, Score, ScorePath, SimilarPath, TierEntry, TierPath,
+    CascadeEnd, CascadePath, Score, ScorePath, SimilarPath, TierEntry, TierPath,
 };
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::Cascade;
 use super::condition::{Known, Whole};
 use super::tier::BuiltTier;
 use crate::scorer::{AskedCall, Item};
-use crate::scorers::composite::{chance, passing_reason, with_parts};
+use crate::scorers::composite::{chance, full_cost, passing_reason, with_parts};
 
 /// One output on its way.
 struct Walker<'item> {
@@ -242,13 +242,5 @@ fn similar(score: &Score) -> Option<SimilarPath> {
     match score.path.as_deref() {
         Some(ScorePath::Similar(path)) => Some(path.clone()),
         _ => None,
-    }
-}
-
-/// What a score would have cost without the response cache.
-fn full_cost(score: &Score) -> Option<NanoDollars> {
-    match &score.judgement {
-        Some(judgement) => judgement.full_cost(),
-        None => score.cost,
     }
 }

@@ -150,6 +150,14 @@ pub(crate) fn passing_reason(scores: &[&Score]) -> Option<Score> {
     })
 }
 
+/// What a score would have cost without the response cache.
+pub(crate) fn full_cost(score: &Score) -> Option<NanoDollars> {
+    match &score.judgement {
+        Some(judgement) => judgement.full_cost(),
+        None => score.cost,
+    }
+}
+
 /// The score of a whole with what its parts cost and how judges among them came to theirs.
 pub(crate) fn with_parts(mut whole: Score, method: &str, parts: Vec<(&str, Score)>) -> Score {
     let costs: Vec<NanoDollars> = parts.iter().filter_map(|(_, part)| part.cost).collect();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use self::complexity::{Complexity, Domain, ambiguity, default_domains};
-use super::composite::{Children, NestedScorer, chance, passing_reason};
+use super::composite::{Children, NestedScorer, chance, full_cost, passing_reason};
 use super::{BatchScorer, Parameters};
 use crate::registry::ScorerConfigError;
 use crate::scorer::{AskedCall, Item};
@@ -206,13 +206,13 @@ impl Routed {
             let cost = sum(score.cost, audit.and_then(|audit| audit.cost));
             return Score { cost, ..again };
         }
-        let full_cost = full_cost(&score);
+        let own_cost = full_cost(&score);
         let audited = audit.map(|audit| {
             let seen = Audit {
                 probability: self.parameters.audit,
                 outcome: audit.outcome,
                 value: audit.value,
-                full_cost: self::full_cost(&audit),
+                full_cost: full_cost(&audit),
             };
             score.cost = sum(score.cost, audit.cost);
             if let (Some(judgement), Some(other)) = (&mut score.judgement, audit.judgement) {
@@ -237,7 +237,7 @@ impl Routed {
             route,
             complexity: complexity.points,
             audit: audited,
-            full_cost,
+            full_cost: own_cost,
         })));
         score
     }
@@ -247,14 +247,6 @@ fn sum(first: Option<NanoDollars>, second: Option<NanoDollars>) -> Option<NanoDo
     match (first, second) {
         (None, None) => None,
         (first, second) => Some(first.unwrap_or_default() + second.unwrap_or_default()),
-    }
-}
-
-/// What a score would have cost without the response cache.
-fn full_cost(score: &Score) -> Option<NanoDollars> {
-    match &score.judgement {
-        Some(judgement) => judgement.full_cost(),
-        None => score.cost,
     }
 }
 

@@ -95,6 +95,27 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// So many observations that show nothing yet.
+    fn nothing(observation: &'static str, observations: u64) -> Self {
+        Self {
+            test: None,
+            observation,
+            observations,
+            difference: None,
+            interval: None,
+            interval_method: None,
+            effect_size: None,
+            p_value: None,
+            adjusted_p_value: None,
+            equivalence_p_value: None,
+            adjusted_equivalence_p_value: None,
+            minimum_detectable_effect: None,
+            spread: None,
+            undefined: None,
+            verdict: Verdict::Undefined,
+        }
+    }
+
     /// What a series shows, before any correction for other tests. `grouped` says whether its clusters are groups or cases.
     pub(super) fn of(series: &Series, binary: bool, grouped: bool, margin: Option<f64>) -> Self {
         let pairs = series.before.len() as u64;
@@ -108,22 +129,11 @@ impl Evidence {
         let sum = |values: &[f64]| values.iter().sum::<f64>();
         let difference =
             (pairs > 0).then(|| (sum(&series.after) - sum(&series.before)) / pairs as f64);
+        let observations = if clustered { clusters } else { pairs };
         let mut evidence = Self {
-            test: None,
-            observation,
-            observations: if clustered { clusters } else { pairs },
             difference,
-            interval: None,
-            interval_method: None,
             effect_size: cohen_dz(&series.before, &series.after).ok(),
-            p_value: None,
-            adjusted_p_value: None,
-            equivalence_p_value: None,
-            adjusted_equivalence_p_value: None,
-            minimum_detectable_effect: None,
-            spread: None,
-            undefined: None,
-            verdict: Verdict::Undefined,
+            ..Self::nothing(observation, observations)
         };
         let comparison = if clustered {
             clustered_paired_t(&series.before, &series.after, &series.clusters, CONFIDENCE)
@@ -163,23 +173,7 @@ impl Evidence {
     /// What the estimates of a cascade on both sides show: each case with the distance of its values from the means, by their chances.
     pub(super) fn of_weighted(sums: &PairedWeightedSums, margin: Option<f64>) -> Self {
         let (first, second) = (sums.first(), sums.second());
-        let mut evidence = Self {
-            test: None,
-            observation: "pair",
-            observations: first.judged().max(second.judged()),
-            difference: None,
-            interval: None,
-            interval_method: None,
-            effect_size: None,
-            p_value: None,
-            adjusted_p_value: None,
-            equivalence_p_value: None,
-            adjusted_equivalence_p_value: None,
-            minimum_detectable_effect: None,
-            spread: None,
-            undefined: None,
-            verdict: Verdict::Undefined,
-        };
+        let mut evidence = Self::nothing("pair", first.judged().max(second.judged()));
         let told = sums.difference(Target::OtherOutputs, CONFIDENCE).and_then(|found| {
             let freedom = first.effective_size()?.min(second.effective_size()?) - 1.0;
             evidence.difference = Some(found.estimate);

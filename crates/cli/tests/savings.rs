@@ -165,6 +165,7 @@ fn routes_are_told_apart_and_never_compared_with_each_other() {
     };
     folder.file("fullbench.yaml", evaluation(1.0));
     let first = folder.run(&["run", "--quiet", "-o", "json"]);
+    assert_eq!(scores(&first)["interval"], "mixed_judges");
     let routes = &scores(&first)["routes"];
     assert_eq!(
         (&routes["routes"][0]["outputs"], &routes["routes"][1]["outputs"]),

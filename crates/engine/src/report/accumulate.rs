@@ -9,11 +9,13 @@ use fullbench_stats::{
 use fullbench_store::{GenerationCount, ScoreCount, UnitResult};
 use fullbench_types::{FinishReason, NanoDollars, Outcome, Score, UnscoredReason};
 
-use super::sampled::{CascadeSums, PathSums};
+use super::sampled::{CascadeSums, PathSums, RouteSummary};
 use super::summary::{LatencyStep, LatencySummary, ModelSummary, ScorerSummary};
 
 /// The confidence of every interval.
 const CONFIDENCE: f64 = 0.95;
+/// What an interval is called whose values are of two judges.
+const MIXED: &str = "mixed_judges";
 /// Steps of a score histogram.
 const SCORE_STEPS: usize = 20;
 /// Steps of a latency histogram.
@@ -428,13 +430,14 @@ impl ScorerAccumulator {
         }
         let paths = self.paths.as_ref().map(|paths| paths.summary(&self.tiers));
         let paths = paths.unwrap_or_default();
+        let mixed = paths.routes.as_ref().is_some_and(RouteSummary::is_mixed);
         let summary = ScorerSummary {
             scorer: self.name,
             count,
             mean: self.moments.mean().ok(),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
-            interval: interval.map(|_| method),
+            interval: interval.map(|_| if mixed { MIXED } else { method }),
             clusters: (self.clustered != Clustered::No).then(|| self.clusters.clusters()),
             p50: self.values.quantile(0.5).ok(),
             p95: self.values.quantile(0.95).ok(),

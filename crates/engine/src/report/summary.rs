@@ -164,7 +164,8 @@ pub struct ScorerSummary {
     /// Upper end of the 95% interval.
     pub high: Option<f64>,
     /// How the interval was made: `wilson`, `t`, `t_clustered` by case, `t_clustered_by_group`, or, where all yes/no values
-    /// agree, `wilson_by_case` and `wilson_by_group`; `weighted` for a cascade.
+    /// agree, `wilson_by_case` and `wilson_by_group`; `weighted` for a cascade, `mixed_judges` where
+    /// two judges gave the values.
     pub interval: Option<&'static str>,
     /// How many cases or groups the interval rests on; none where every value counts by itself.
     pub clusters: Option<u64>,

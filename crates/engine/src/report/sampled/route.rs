@@ -26,6 +26,13 @@ pub struct RouteSummary {
     pub strong_cost_of_all_usd: Option<Estimated>,
 }
 
+impl RouteSummary {
+    /// Both judges gave values.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.routes.iter().filter(|route| route.outputs > 0).count() > 1
+    }
+}
+
 /// One judge on the outputs that went to it.
 #[derive(Debug, Clone, Serialize)]
 pub struct RouteNumbers {

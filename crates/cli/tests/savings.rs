@@ -111,6 +111,7 @@ fn a_cascade_costs_a_twentieth_of_judging_everything_and_says_how_sure_it_is() {
     let compared =
         folder.run(&["diff", report["id"].as_str().unwrap(), "latest", "-o", "json"]).json();
     assert_eq!(compared["counts"][0]["weighted"], true);
+    assert_eq!(compared["counts"][0]["evidence"]["verdict"], "identical");
     assert_eq!(number(&compared["counts"][0]["before_mean"]), number(&scores["mean"]));
 }
 

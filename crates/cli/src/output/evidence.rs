@@ -52,6 +52,14 @@ fn of_field(name: &str, value: &Value) -> Vec<EvidenceLine> {
         ("feedback", Value::Object(fields)) => {
             fields.iter().flat_map(|(name, value)| of_field(name, value)).collect()
         }
+        ("tiers", Value::Array(tiers)) => tiers.iter().flat_map(of_tier).collect(),
+        ("route", Value::Object(route)) => of_route(route),
+        ("similar", Value::Object(similar)) => {
+            let cosine = similar.get("similarity").and_then(Value::as_f64).map(decimal);
+            let case = similar.get("case").map(text_of).unwrap_or_default();
+            let told = format!("case {case} · cosine {}", cosine.unwrap_or_default());
+            vec![EvidenceLine::new("says the same", told)]
+        }
         (_, Value::Array(items)) if items.is_empty() => Vec::new(),
         (_, Value::Array(items)) if items.iter().all(Value::is_number) => {
             let numbers: Vec<String> =
@@ -64,6 +72,40 @@ fn of_field(name: &str, value: &Value) -> Vec<EvidenceLine> {
         }
         (_, other) => vec![EvidenceLine::new(name, text_of(other))],
     }
+}
+
+/// What the scorers of a cascade's tier said, and why the output came there.
+fn of_tier(tier: &Value) -> Vec<EvidenceLine> {
+    let word = |name: &str| tier.get(name).and_then(Value::as_str).unwrap_or_default();
+    let chance = tier.get("probability").and_then(Value::as_f64).map(decimal).unwrap_or_default();
+    let came = format!("{} with a chance of {chance}", word("entry"));
+    let scores = tier.get("scores").and_then(Value::as_array).into_iter().flatten();
+    let line = |score: &Value| {
+        let said = of_item("scores", score);
+        let label = match said.label == word("tier") {
+            true => said.label,
+            false => format!("{}: {}", word("tier"), said.label),
+        };
+        EvidenceLine::new(label, format!("{} · {came}", said.text))
+    };
+    scores.map(line).collect()
+}
+
+/// Which of two judges gave the value, and why.
+fn of_route(route: &Map<String, Value>) -> Vec<EvidenceLine> {
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64).map(decimal);
+    let complexity = route.get("complexity");
+    let part = |name: &str| complexity.and_then(|complexity| complexity.get(name));
+    let mut told = vec![format!("complexity {}", number(part("points")).unwrap_or_default())];
+    for name in ["length", "ambiguity"] {
+        told.extend(number(part(name)).map(|points| format!("{name} {points}")));
+    }
+    told.extend(part("domain").and_then(Value::as_str).map(|domain| format!("domain {domain}")));
+    let judge = route.get("judge").and_then(Value::as_str).unwrap_or_default();
+    let mut lines = vec![EvidenceLine::new(format!("{judge} judge"), told.join(" · "))];
+    let strong = route.get("strong_judge_says").filter(|strong| strong.is_object());
+    lines.extend(strong.map(|strong| EvidenceLine::new("strong judge", of_item("", strong).text)));
+    lines
 }
 
 /// One of several: labelled by what tells it apart.

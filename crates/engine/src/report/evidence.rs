@@ -174,9 +174,10 @@ impl Evidence {
     pub(super) fn of_weighted(sums: &PairedWeightedSums, margin: Option<f64>) -> Self {
         let (first, second) = (sums.first(), sums.second());
         let mut evidence = Self::nothing("pair", first.judged().max(second.judged()));
+        let means = first.mean().ok().zip(second.mean().ok());
+        evidence.difference = means.map(|(before, after)| after - before);
         let told = sums.difference(Target::OtherOutputs, CONFIDENCE).and_then(|found| {
             let freedom = first.effective_size()?.min(second.effective_size()?) - 1.0;
-            evidence.difference = Some(found.estimate);
             let error = found.standard_error;
             let comparison =
                 MeanComparison::from_standard_error(found.estimate, error, freedom, CONFIDENCE)?;
@@ -184,6 +185,15 @@ impl Evidence {
                 minimum_detectable_effect(error, freedom, LEVEL, POWER).ok();
             evidence.of_means(&comparison, "weighted_t", margin)
         });
+        let told = match told {
+            // The same outputs were judged on both sides, with the same values: as good as so many that count alike.
+            Err(Undefined::NoVariation { .. }) if evidence.difference == Some(0.0) => {
+                let alike = first.effective_size().unwrap_or_default();
+                evidence.observations = alike as u64;
+                evidence.unchanged(margin)
+            }
+            told => told,
+        };
         if let Err(undefined) = told {
             evidence.undefined = Some(undefined.to_string());
         }

@@ -153,7 +153,7 @@
     const rank = gate => ['failed', 'unscored', 'open', 'passed'].indexOf(gateResult(gate)[0]);
     const order = [...gates].sort((a, b) => rank(a) - rank(b));
     const compared = gates.flatMap(gate => gate.evidence || []);
-    const half = compared.length && Charts.reach(compared);
+    const half = compared.length > 0 && Charts.reach(compared);
     const chart = gate => h('td', { class: 'chart' }, (gate.evidence || []).map(one =>
       Charts.difference(one, half, colour(Math.max(0, models.findIndex(model => model.model === gate.model))))));
     const keys = half && h('p', { class: 'lead legend' }, [

@@ -2,6 +2,7 @@
 //!
 //! Losing the last replies on a crash only costs a repeated call, so writes are grouped and not forced to disk.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,10 +32,30 @@ enum Write {
     Flush(oneshot::Sender<()>),
 }
 
+/// A reply that is looked for.
+struct Read {
+    key: ContentHash,
+    /// Replies from before this time do not count.
+    oldest: i64,
+    found: oneshot::Sender<Option<Found>>,
+}
+
+/// A reply as it is kept.
+struct Found {
+    response: String,
+    used_at: i64,
+}
+
+/// Replies looked for with one query.
+const READ_TOGETHER: usize = 64;
+/// Milliseconds for which a use is not told again: which replies are used least need not be known better.
+const USE_TOLD_AFTER: i64 = 3_600_000;
+
 /// The cache of a folder.
 #[derive(Debug)]
 pub struct DiskCache {
     database: DatabaseConnection,
+    reads: mpsc::UnboundedSender<Read>,
     writes: mpsc::UnboundedSender<Write>,
     limits: CacheLimits,
 }
@@ -54,7 +75,9 @@ impl DiskCache {
             .await?;
         let (writes, receiver) = mpsc::unbounded_channel();
         tokio::spawn(write_groups(database.clone(), receiver));
-        let cache = Self { database, writes, limits };
+        let (reads, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(read_groups(database.clone(), receiver));
+        let cache = Self { database, reads, writes, limits };
         cache.prune().await?;
         Ok(cache)
     }
@@ -104,18 +127,13 @@ impl DiskCache {
 #[async_trait]
 impl ResponseCache for DiskCache {
     async fn get(&self, key: &ContentHash) -> Option<Generation> {
-        let sql = "SELECT response FROM responses WHERE key = $1 AND created_at >= $2";
-        let values = vec![key.0.to_vec().into(), self.oldest().into()];
-        let row = match self.database.query_one_raw(self.statement(sql, values)).await {
-            Ok(row) => row?,
-            Err(error) => {
-                tracing::warn!(%error, "the response cache could not be read");
-                return None;
-            }
-        };
-        let response: String = row.try_get_by_index(0).ok()?;
+        let (found, waiting) = oneshot::channel();
+        self.reads.send(Read { key: *key, oldest: self.oldest(), found }).ok()?;
+        let Found { response, used_at } = waiting.await.ok().flatten()?;
         let generation = serde_json::from_str(&response).ok()?;
-        let _ = self.writes.send(Write::Used { key: *key });
+        if used_at < now_milliseconds().saturating_sub(USE_TOLD_AFTER) {
+            let _ = self.writes.send(Write::Used { key: *key });
+        }
         Some(generation)
     }
 
@@ -127,6 +145,56 @@ impl ResponseCache for DiskCache {
             Err(error) => tracing::warn!(%error, "a reply could not be cached"),
         }
     }
+}
+
+/// Looks for what has come in, many replies with one query, until the cache is dropped.
+async fn read_groups(database: DatabaseConnection, mut reads: mpsc::UnboundedReceiver<Read>) {
+    let mut group = Vec::new();
+    while reads.recv_many(&mut group, READ_TOGETHER).await > 0 {
+        let found = read_group(&database, &group).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the response cache could not be read");
+            HashMap::new()
+        });
+        // The same reply may be wanted twice.
+        for read in group.drain(..) {
+            let wanted =
+                found.get(&read.key.0).filter(|(created_at, _)| *created_at >= read.oldest);
+            let reply = wanted.map(|(_, found)| Found {
+                response: found.response.clone(),
+                used_at: found.used_at,
+            });
+            let _ = read.found.send(reply);
+        }
+    }
+}
+
+/// The replies of a group, with the times they were made at. One of two statements, so that each is prepared once.
+async fn read_group(
+    database: &DatabaseConnection,
+    group: &[Read],
+) -> Result<HashMap<[u8; 32], (i64, Found)>, sea_orm::DbErr> {
+    let width = if group.len() == 1 { 1 } else { READ_TOGETHER };
+    let places: Vec<String> = (1..=width).map(|place| format!("${place}")).collect();
+    let sql = format!(
+        "SELECT key, created_at, used_at, response FROM responses WHERE key IN ({})",
+        places.join(", ")
+    );
+    let keys = group.iter().map(|read| read.key.0.to_vec().into());
+    let mut values: Vec<Value> = keys.collect();
+    if let Some(last) = values.last().cloned() {
+        values.resize(width, last);
+    }
+    let statement = Statement::from_sql_and_values(database.get_database_backend(), sql, values);
+    let mut found = HashMap::with_capacity(group.len());
+    for row in database.query_all_raw(statement).await? {
+        let key: Vec<u8> = row.try_get_by_index(0)?;
+        let created_at = row.try_get_by_index(1)?;
+        let reply = Found { used_at: row.try_get_by_index(2)?, response: row.try_get_by_index(3)? };
+        if let Ok(key) = key.try_into() {
+            found.insert(key, (created_at, reply));
+        }
+    }
+    Ok(found)
 }
 
 /// Writes what has come in, one transaction at a time, until the cache is dropped.

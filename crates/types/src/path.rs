@@ -24,6 +24,9 @@ pub struct CascadePath {
     /// Why it could have ended, where it was drawn to go all the way nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audited: Option<CascadeEnd>,
+    /// A condition could not be decided, because a number or a field is missing, and counted as a doubt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided: bool,
     /// The tiers that scored it, in their order.
     pub tiers: Vec<TierPath>,
 }
@@ -40,6 +43,8 @@ pub enum CascadeEnd {
     HardFail,
     /// A tier was as confident as asked for.
     Confident,
+    /// A scorer could not be asked: it is asked for again when the run goes on.
+    Open,
 }
 
 /// What one tier said of an output.
@@ -164,8 +169,12 @@ mod tests {
         };
         let unsure = Outcome::Unscored(UnscoredReason::PendingHuman);
         let tiers = vec![tier(Outcome::Passed), tier(unsure)];
-        let path =
-            ScorePath::Cascade(CascadePath { end: CascadeEnd::Judged, audited: None, tiers });
+        let path = ScorePath::Cascade(CascadePath {
+            end: CascadeEnd::Judged,
+            audited: None,
+            undecided: false,
+            tiers,
+        });
         let json = serde_json::to_string(&path).unwrap();
         assert_eq!(serde_json::from_str::<ScorePath>(&json).unwrap(), path);
         assert!(

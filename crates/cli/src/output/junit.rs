@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 use fullbench_engine::{ModelSummary, RunReport};
-use fullbench_store::{ResultDetail, RunRecord, ScopedStore, UnitResult};
-use fullbench_types::Outcome;
+use fullbench_store::{ResultDetail, RunRecord, ScopedStore, ScoreEntry, UnitResult};
+use fullbench_types::{CascadeEnd, Outcome, ScorePath};
 
 use super::results::RunContext;
 use super::summary::because;
@@ -81,6 +81,10 @@ fn verdict(unit: &UnitResult, context: &RunContext) -> (&'static str, String) {
             Some(Outcome::Unscored(reason)) => {
                 unscored.push(format!("{name}: {reason} {why}").trim_end().to_owned())
             }
+            Some(Outcome::NotSampled) if is_hard_fail(entry) => {
+                failed.push(format!("{name} {why}").trim_end().to_owned());
+            }
+            Some(Outcome::NotSampled) => unscored.push(format!("{name}: {why}")),
             None => unscored.push(format!("{name}: not scored yet")),
             _ => {}
         }
@@ -92,6 +96,12 @@ fn verdict(unit: &UnitResult, context: &RunContext) -> (&'static str, String) {
     } else {
         ("", String::new())
     }
+}
+
+/// Whether a cascade failed the output without a judge.
+fn is_hard_fail(entry: Option<&ScoreEntry>) -> bool {
+    let path = entry.and_then(|entry| entry.score.path.as_deref());
+    matches!(path, Some(ScorePath::Cascade(path)) if path.end == CascadeEnd::HardFail)
 }
 
 fn write_test(

@@ -6,6 +6,9 @@ use fullbench_engine::{
 use fullbench_types::NanoDollars;
 use serde::Serialize;
 
+/// Fewer outputs than this that both judges saw say nothing.
+const FEW_AUDITED: u64 = 10;
+
 /// One scorer on one model, in sentences and a table.
 #[derive(Debug, Serialize)]
 pub(crate) struct Saving {
@@ -53,10 +56,14 @@ impl Saving {
         if let Some(passing) = cascade.passing {
             self.sentences.push(format!("by its threshold {} of all pass", percent(passing)));
         }
-        if let (Some(cost), Some(all)) = (cascade.cost_usd, cascade.cost_of_all_usd) {
+        let all = cascade.cost_of_all_usd.filter(|all| all.estimate > 0.0);
+        if let (Some(cost), Some(all)) = (cascade.cost_usd, all) {
             let share = cost / all.estimate * 100.0;
-            let certainty = cascade.half_width.map(|(now, of_all)| {
-                format!("; the interval of the mean is ±{now:.4} instead of about ±{of_all:.4}")
+            let certainty = cascade.half_width.map(|(now, of_all)| match of_all {
+                Some(of_all) => {
+                    format!("; the interval of the mean is ±{now:.4} instead of about ±{of_all:.4}")
+                }
+                None => format!("; the interval of the mean is ±{now:.4}"),
             });
             self.sentences.push(format!(
                 "without the cache all tiers cost {}, {share:.1}% of the {} that {last} would cost on everything{}",
@@ -73,6 +80,12 @@ impl Saving {
             self.sentences.push(format!(
                 "{hard_fails} hard fails, {audited} of them shown to {last} all the same{}",
                 mean.unwrap_or_default()
+            ));
+        }
+        if cascade.undecided > 0 {
+            self.sentences.push(format!(
+                "a condition could not be decided for {} outputs, which counted as doubts: it needs a number or a field that they do not have",
+                cascade.undecided
             ));
         }
         let (confident, audited) = cascade.confident;
@@ -106,24 +119,27 @@ impl Saving {
             .iter()
             .map(|route| format!("{} by the {} judge", route.outputs, route.route))
             .collect();
-        self.sentences.push(format!(
-            "the mean above mixes two judges: {}; each by itself is below",
-            counts.join(", ")
-        ));
+        let counts = counts.join(", ");
+        self.sentences.push(match routes.routes.iter().all(|route| route.outputs > 0) {
+            true => format!("the mean above mixes two judges: {counts}; each by itself is below"),
+            false => format!("all outputs went one way: {counts}"),
+        });
         match (&routes.difference, routes.strong_on_all) {
-            (Some(difference), Some(all)) => self.sentences.push(format!(
+            (Some(difference), Some(all)) if routes.audited >= FEW_AUDITED => self.sentences.push(format!(
                 "on {} outputs that both judged the strong one differs by {}{}; on everything it would give {}",
                 routes.audited,
                 signed(*difference),
                 verdicts(routes.same_verdict),
                 shown(all)
             )),
+            _ if routes.routes.iter().any(|route| route.route == "cheap" && route.outputs == 0) => {}
             _ => self.sentences.push(format!(
                 "both judged {} outputs: too few to say how they differ; raise `audit`",
                 routes.audited
             )),
         }
-        if let (Some(cost), Some(all)) = (routes.cost_usd, routes.strong_cost_of_all_usd) {
+        let all = routes.strong_cost_of_all_usd.filter(|all| all.estimate > 0.0);
+        if let (Some(cost), Some(all)) = (routes.cost_usd, all) {
             self.sentences.push(format!(
                 "without the cache both cost {}, {:.1}% of the {} of the strong one on everything",
                 money(cost),

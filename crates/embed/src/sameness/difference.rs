@@ -49,6 +49,12 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// Lines are set in otherwise.
+    pub(super) fn of_indentation() -> Self {
+        let text = |said: &str| said.to_owned();
+        Self { kind: DifferenceKind::Code, first: text("lines set in"), second: text("otherwise") }
+    }
+
     pub(super) fn between(first: &[Token], second: &[Token]) -> Self {
         let same = |(one, other): &(&Token, &Token)| one.is_same(other);
         let before = first.iter().zip(second).take_while(same).count();

@@ -25,6 +25,9 @@ pub fn differs(first: &str, second: &str) -> Option<Difference> {
         return None;
     }
     let (one, other) = (segments(first), segments(second));
+    if indentation(first) != indentation(second) {
+        return Some(Difference::of_indentation());
+    }
     if same_but_for_spaces(&one, &other) {
         return None;
     }
@@ -39,6 +42,13 @@ pub fn differs(first: &str, second: &str) -> Option<Difference> {
         return None;
     }
     Some(Difference::between(&one, &other))
+}
+
+/// How far each line is set in, where any is: code and lists say something by it.
+fn indentation(text: &str) -> Vec<usize> {
+    let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
+    let depths: Vec<usize> = lines.map(|line| line.len() - line.trim_start().len()).collect();
+    if depths.iter().all(|depth| *depth == 0) { Vec::new() } else { depths }
 }
 
 fn whole(segments: &[Segment<'_>]) -> Vec<Token> {

@@ -17,7 +17,7 @@ use crate::spec::{LoadedEvaluation, did_you_mean, unreadable_file};
 use crate::{EngineError, InputProblem};
 
 /// Changes when the same file would be frozen differently.
-const FORMAT_VERSION: &[u8] = b"dataset/1";
+const FORMAT_VERSION: &[u8] = b"dataset/2";
 
 /// Reads the cases of an evaluation, checks every row, and freezes them into blocks. The same unchanged
 /// source is frozen once. Also completes the spec's field mapping.
@@ -187,17 +187,9 @@ impl<'evaluation> Import<'evaluation> {
         let id = named("id", &file.id, "id")?;
         let input = named("input", &file.input, "input")?;
         let references = match &file.reference {
-            Some(names) => {
-                if let Some(name) = names.iter().find(|name| !has(name)) {
-                    return Err(self.no_field("reference", name, first));
-                }
-                names.clone()
-            }
-            None => ["reference", "references"]
-                .iter()
-                .filter(|name| has(name))
-                .map(|name| (*name).to_owned())
-                .collect(),
+            Some(names) => names.clone(),
+            // Not every case need have a reference: which of these there are is known at the end.
+            None => Vec::new(),
         };
         let prompt = &self.evaluation.spec.prompt;
         if input.is_none() && prompt.required && prompt.then_input {
@@ -269,7 +261,12 @@ impl<'evaluation> Import<'evaluation> {
             return Err(dataset_problem(evaluation, problem).into());
         }
         self.check_fields()?;
-        let mapping = self.mapping.map(|mapping| mapping.fields).unwrap_or_default();
+        let mut mapping = self.mapping.map(|mapping| mapping.fields).unwrap_or_default();
+        if evaluation.file.reference.is_none() {
+            let usual = ["reference", "references"].into_iter();
+            let there = usual.filter(|name| self.fields.iter().any(|field| field == name));
+            mapping.references = there.map(str::to_owned).collect();
+        }
         Ok(self.writer.finish(evaluation.spec.dataset.clone(), self.fields, mapping)?)
     }
 
@@ -287,6 +284,11 @@ impl<'evaluation> Import<'evaluation> {
                 evaluation.problem(&key, problem.hint(did_you_mean(name, known.iter().copied()))),
             );
         };
+        for name in evaluation.file.reference.iter().flat_map(|names| names.iter()) {
+            if !has(name) {
+                refuse("reference".to_owned(), name);
+            }
+        }
         if let Some(by) = evaluation.spec.sample.as_ref().and_then(|sample| sample.by.as_ref())
             && !has(by)
         {

@@ -465,10 +465,17 @@ fn weighted(summary: ScorerSummary, cascade: &CascadeSums) -> ScorerSummary {
     let values = cascade.closed();
     let interval = cascade.interval();
     let mean = values.mean().ok();
-    // Outputs that were judged and have no value count with their weight, those that never came so far once.
-    let unjudged = summary.unscored_count() as f64;
-    let missing = cascade.missing.max(unjudged);
+    // Outputs that should have a value and have none stand for as many as their chance says, those without a record for themselves;
+    // together they stand for all that the judged ones do not, at least.
+    let (known, weight) = cascade.missing;
     let judged = values.population();
+    let unscored = summary.unscored_count();
+    let recorded = cascade.outputs() as f64;
+    let open = unscored.saturating_sub(known) as f64;
+    let missing = match unscored {
+        0 => 0.0,
+        _ => (weight + open).max(recorded + open - judged),
+    };
     let bound = |filled: f64| {
         let units = judged + missing;
         (units > 0.0).then(|| (mean.unwrap_or(0.0) * judged + missing * filled) / units)

@@ -94,8 +94,11 @@ pub(super) fn note_unbatched(
 pub(super) fn note_open_batches(open: u64, progress: &Progress) {
     match open {
         0 => {}
-        1 => progress.note("a batch is at the provider: `fullbench resume` fetches it".to_owned()),
-        _ => progress
-            .note(format!("{open} batches are at the provider: `fullbench resume` fetches them")),
+        1 => progress.note(
+            "a batch is at the provider, or on its way: `fullbench resume` fetches it".to_owned(),
+        ),
+        _ => progress.note(format!(
+            "{open} batches are at the provider, or on their way: `fullbench resume` fetches them"
+        )),
     }
 }

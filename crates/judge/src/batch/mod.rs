@@ -56,6 +56,10 @@ impl Judge {
             }
             match self.kept_part(ask, known_steps, subject).await {
                 Some(score) => scores[at] = Some(score),
+                // What was asked for by itself before is there.
+                None if self.is_kept_alone(ask, known_steps, subject).await => {
+                    scores[at] = Some(self.judge(ask, subject).await);
+                }
                 None => open.push(at),
             }
         }
@@ -147,7 +151,9 @@ impl Judge {
                     }
                     return self.in_batch(score, &batch.messages, size);
                 }
-                score.reasoning.unwrap_or_default()
+                let said =
+                    score.judgement.and_then(|judgement| judgement.replies.into_iter().next());
+                said.and_then(|reply| reply.problem).or(score.reasoning).unwrap_or_default()
             }
             Err(problem) => problem,
         };
@@ -183,6 +189,15 @@ impl Judge {
         let part = ask.kept(&question).await?;
         let score = self.judge(&Part(&part), subject).await;
         is_judged(&score).then(|| self.in_batch(score, &question.messages, size))
+    }
+
+    /// Whether the reply to an item by itself is in the response cache.
+    async fn is_kept_alone(&self, ask: &dyn Ask, steps: &[String], subject: &Subject<'_>) -> bool {
+        let question = self.part_question(steps, subject);
+        let Some(question) = question.map(|part| Question { request: 0, sample: 0, ..part }) else {
+            return false;
+        };
+        ask.kept(&question).await.is_some()
     }
 
     /// The question that stands for an item in batches of so many: the one it would be asked by itself.

@@ -165,6 +165,11 @@ impl Batcher {
         Ok(Some(told))
     }
 
+    /// Whether a request is in a batch that an earlier process of this run sent; each is told once.
+    pub(crate) fn was_sent_before(&self, config: &ModelConfig, key: &ContentHash) -> bool {
+        self.shared.take_earlier(config, key).is_some()
+    }
+
     /// Puts a request into the next batch and waits for it.
     pub(crate) fn put(
         &self,

@@ -140,7 +140,7 @@ impl BatchClient {
                 let Some((custom_id, reply)) = self.wire.read_result(&line) else { continue };
                 let position = position(record.id, &custom_id);
                 let Some(position) = position.filter(|at| *at < record.keys.len()) else {
-                    tracing::warn!(batch = %record.id, custom_id, "a result belongs to no request");
+                    tracing::debug!(batch = %record.id, custom_id, "a result belongs to no request");
                     continue;
                 };
                 let reply = self.without_key(reply);

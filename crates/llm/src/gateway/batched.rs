@@ -2,6 +2,8 @@
 //!
 //! Places, pace and circuit breaker are those of single calls, and waiting for a batch knows no deadline.
 
+use std::sync::Arc;
+
 use fullbench_types::{ContentHash, Generation, NanoDollars};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
@@ -87,6 +89,24 @@ impl ModelHandle {
                 waiting = batcher.waiting_already(&self.config, &key).ok().flatten();
             }
         }
+    }
+
+    /// Whether an answer in the cache is one that this run paid for in a batch and has not recorded: then it is booked, not free.
+    pub(super) fn was_paid_in_batch(&self, key: &ContentHash, generation: &Generation) -> bool {
+        let sent = |batcher: &Arc<Batcher>| {
+            Batcher::serves(&self.config) && batcher.was_sent_before(&self.config, key)
+        };
+        if !self.options.batch.as_ref().is_some_and(sent) {
+            return false;
+        }
+        let spent = generation.cost.unwrap_or_default();
+        // Money that is spent is spent, whatever the limit.
+        if let Ok(Some(reservation)) = self.options.budget.try_reserve(NanoDollars::ZERO) {
+            reservation.settle(spent);
+        }
+        let tokens = generation.usage.unwrap_or_default().output_tokens;
+        self.counters.count_answer(tokens, spent);
+        true
     }
 
     /// Sets aside what the request may cost at most in a batch.

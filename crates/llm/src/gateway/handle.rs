@@ -180,6 +180,9 @@ impl ModelHandle {
         {
             let request_key = request.cache_key();
             if let Some(generation) = cache.get(&request_key).await {
+                if self.was_paid_in_batch(&request_key, &generation) {
+                    return Ok(generation);
+                }
                 return Ok(self.served_from_cache(generation));
             }
             key = Some(request_key);

@@ -1,12 +1,12 @@
 //! A cascade in numbers: the estimate of what its last tier would give on all outputs, and each tier's share of the work.
 
 use fullbench_stats::Interval;
-use fullbench_stats::sampling::{Target, WeightedCluster, WeightedSums, WeightedValues};
+use fullbench_stats::sampling::{Target, WeightedSums, WeightedValues};
 use fullbench_types::{CascadeEnd, CascadePath, NanoDollars, Outcome, Score, TierEntry, TierPath};
 use serde::Serialize;
 
 use super::similar::SimilarSums;
-use super::{CONFIDENCE, Estimated, SimilarSummary, add_money, dollars};
+use super::{CONFIDENCE, ClusteredSums, Estimated, SimilarSummary, add_money, dollars};
 
 /// What a cascade says of one model.
 #[derive(Debug, Clone, Serialize)]
@@ -19,8 +19,10 @@ pub struct CascadeSummary {
     pub mean_of_all: Option<Estimated>,
     /// The share that would have passed; none where the last tier has no threshold.
     pub passing: Option<Estimated>,
-    /// Half the width of the interval of the mean, and what it would have been had everything been judged.
-    pub half_width: Option<(f64, f64)>,
+    /// Half the width of the interval of the mean, and what it would have been had everything been judged; the latter is not known where outputs are clustered.
+    pub half_width: Option<(f64, Option<f64>)>,
+    /// Outputs for which a condition could not be decided: they counted as doubts.
+    pub undecided: u64,
     /// The tiers, in their order.
     pub tiers: Vec<TierSummary>,
     /// Outputs that a condition failed, and how many of them the last tier judged all the same.
@@ -82,13 +84,13 @@ pub struct AgreementSummary {
 #[derive(Default)]
 pub(crate) struct CascadeSums {
     outputs: u64,
-    values: WeightedSums,
-    clusters: Vec<WeightedCluster>,
+    values: ClusteredSums,
     pub(crate) quantiles: WeightedValues,
     /// Weights of values in equal steps from 0 to 1.
     pub(crate) steps: [f64; STEPS],
-    /// Weight of judged outputs without a value.
-    pub(crate) missing: f64,
+    /// Outputs that should have a value and have none, and their weight.
+    pub(crate) missing: (u64, f64),
+    undecided: u64,
     squares: (f64, f64, f64),
     passing: WeightedSums,
     costs: WeightedSums,
@@ -130,7 +132,11 @@ impl CascadeSums {
         match path.audited.unwrap_or(path.end) {
             CascadeEnd::HardFail => self.hard_fails.0 += 1,
             CascadeEnd::Confident => self.confident.0 += 1,
-            CascadeEnd::Judged | CascadeEnd::NotDrawn => {}
+            CascadeEnd::Judged | CascadeEnd::NotDrawn | CascadeEnd::Open => {}
+        }
+        self.undecided += u64::from(path.undecided);
+        if let (CascadeEnd::Open, Some(last)) = (path.end, path.tiers.last()) {
+            self.add_missing(last.probability);
         }
         let (CascadeEnd::Judged, Some((last, before))) = (path.end, path.tiers.split_last()) else {
             return;
@@ -141,7 +147,7 @@ impl CascadeSums {
         }
         match score.value {
             Some(value) => self.add_value(value, probability, cluster),
-            None => self.missing += 1.0 / probability,
+            None => self.add_missing(probability),
         }
         if let (Outcome::Passed | Outcome::Failed, Some(_)) = (score.outcome, score.value) {
             add(&mut self.passing, share(score.outcome == Outcome::Passed), probability);
@@ -161,18 +167,14 @@ impl CascadeSums {
         }
     }
 
+    fn add_missing(&mut self, probability: f64) {
+        self.missing.0 += 1;
+        self.missing.1 += 1.0 / probability;
+    }
+
     fn add_value(&mut self, value: f64, probability: f64, cluster: Option<u32>) {
         let weight = 1.0 / probability;
-        match cluster {
-            Some(cluster) => {
-                let cluster = cluster as usize;
-                if self.clusters.len() <= cluster {
-                    self.clusters.resize(cluster + 1, WeightedCluster::default());
-                }
-                let _ = self.clusters[cluster].add(value, probability);
-            }
-            None => add(&mut self.values, value, probability),
-        }
+        self.values.add(value, probability, cluster);
         let _ = self.quantiles.add(value, probability);
         let step = ((value * STEPS as f64) as usize).min(STEPS - 1);
         self.steps[step] += weight;
@@ -181,11 +183,14 @@ impl CascadeSums {
         self.squares.2 += weight * value * value;
     }
 
+    /// Outputs that went through.
+    pub(crate) fn outputs(&self) -> u64 {
+        self.outputs
+    }
+
     /// The sums of values, clusters closed.
     pub(crate) fn closed(&self) -> WeightedSums {
-        let mut sums = self.values;
-        self.clusters.iter().for_each(|cluster| sums.add_cluster(cluster));
-        sums
+        self.values.closed()
     }
 
     /// The interval for other outputs like these.
@@ -194,12 +199,13 @@ impl CascadeSums {
     }
 
     /// Half the width of the interval, and what it would be if every output had a value with this spread.
-    fn half_width(&self) -> Option<(f64, f64)> {
+    fn half_width(&self) -> Option<(f64, Option<f64>)> {
         let interval = self.interval()?;
         let (weights, weighted, squares) = self.squares;
         let mean = weighted / weights;
         let variance = (squares / weights - mean * mean).max(0.0);
         let of_all = NORMAL_QUANTILE * (variance / self.outputs as f64).sqrt();
+        let of_all = (!self.values.is_clustered()).then_some(of_all);
         Some(((interval.high - interval.low) / 2.0, of_all))
     }
 
@@ -218,6 +224,7 @@ impl CascadeSums {
             mean_of_all: Estimated::share(&values, Target::ThisPopulation),
             passing: Estimated::share(&self.passing, Target::ThisPopulation),
             half_width: self.half_width(),
+            undecided: self.undecided,
             tiers: tiers.collect(),
             hard_fails: (*hard_fails, *audited),
             mean_of_hard_fails: Estimated::share(of_hard_fails, Target::ThisPopulation),

@@ -7,7 +7,7 @@ mod cascade;
 mod route;
 mod similar;
 
-use fullbench_stats::sampling::{Target, WeightedSums};
+use fullbench_stats::sampling::{Target, WeightedCluster, WeightedSums};
 use fullbench_stats::{Moments, mean_interval};
 use fullbench_types::{NanoDollars, Score, ScorePath};
 use serde::Serialize;
@@ -75,6 +75,38 @@ impl Estimated {
     }
 }
 
+/// Weighted sums whose values may belong together.
+#[derive(Default)]
+struct ClusteredSums {
+    alone: WeightedSums,
+    clusters: Vec<WeightedCluster>,
+}
+
+impl ClusteredSums {
+    /// Takes a value; one that is no number, which no scorer gives, is left out.
+    fn add(&mut self, value: f64, probability: f64, cluster: Option<u32>) {
+        let Some(cluster) = cluster.map(|cluster| cluster as usize) else {
+            let _ = self.alone.add(value, probability);
+            return;
+        };
+        if self.clusters.len() <= cluster {
+            self.clusters.resize(cluster + 1, WeightedCluster::default());
+        }
+        let _ = self.clusters[cluster].add(value, probability);
+    }
+
+    fn is_clustered(&self) -> bool {
+        !self.clusters.is_empty()
+    }
+
+    /// The sums with all clusters in them.
+    fn closed(&self) -> WeightedSums {
+        let mut sums = self.alone;
+        self.clusters.iter().for_each(|cluster| sums.add_cluster(cluster));
+        sums
+    }
+}
+
 /// Sums over the ways that the outputs of one scorer took.
 #[derive(Default)]
 pub(super) struct PathSums {
@@ -98,7 +130,9 @@ impl PathSums {
             Some(ScorePath::Cascade(path)) => {
                 self.cascade.get_or_insert_default().add(score, path, cluster);
             }
-            Some(ScorePath::Route(path)) => self.routes.get_or_insert_default().add(score, path),
+            Some(ScorePath::Route(path)) => {
+                self.routes.get_or_insert_default().add(score, path, cluster);
+            }
             Some(ScorePath::Similar(path)) => {
                 self.similar.get_or_insert_default().add(score.value, path);
             }

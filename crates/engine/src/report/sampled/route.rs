@@ -1,11 +1,10 @@
 //! Routes in numbers: each judge by itself, what they differ by, and what the strong one would say of everything.
 
-use fullbench_stats::Moments;
 use fullbench_stats::sampling::{Target, WeightedSums};
 use fullbench_types::{NanoDollars, Outcome, Route, RoutePath, Score};
 use serde::Serialize;
 
-use super::{Estimated, add_money, dollars};
+use super::{ClusteredSums, Estimated, add_money, dollars};
 
 /// What two judges gave on the outputs that went to each. Their common mean mixes two instruments.
 #[derive(Debug, Clone, Serialize)]
@@ -47,10 +46,10 @@ pub struct RouteNumbers {
 /// Sums over outputs.
 #[derive(Default)]
 pub(super) struct RouteSums {
-    cheap: (u64, Moments),
-    strong: (u64, Moments),
+    cheap: (u64, ClusteredSums),
+    strong: (u64, ClusteredSums),
     audited: u64,
-    difference: Moments,
+    difference: ClusteredSums,
     same_verdict: (u64, u64),
     strong_values: WeightedSums,
     strong_costs: WeightedSums,
@@ -58,14 +57,14 @@ pub(super) struct RouteSums {
 }
 
 impl RouteSums {
-    pub(super) fn add(&mut self, score: &Score, path: &RoutePath) {
-        let (outputs, moments) = match path.route {
+    pub(super) fn add(&mut self, score: &Score, path: &RoutePath, cluster: Option<u32>) {
+        let (outputs, sums) = match path.route {
             Route::Cheap => &mut self.cheap,
             Route::Strong => &mut self.strong,
         };
         *outputs += 1;
         if let Some(value) = score.value {
-            moments.add_many(value, 1);
+            sums.add(value, 1.0, cluster);
         }
         add_money(&mut self.cost, path.full_cost);
         if path.route == Route::Strong {
@@ -76,7 +75,7 @@ impl RouteSums {
         self.audited += 1;
         self.add_strong(audit.value, audit.full_cost, audit.probability);
         if let (Some(cheap), Some(strong)) = (score.value, audit.value) {
-            self.difference.add_many(strong - cheap, 1);
+            self.difference.add(strong - cheap, 1.0, cluster);
         }
         let has_verdict = |outcome| matches!(outcome, Outcome::Passed | Outcome::Failed);
         if has_verdict(score.outcome) && has_verdict(audit.outcome) {
@@ -105,7 +104,7 @@ impl RouteSums {
         RouteSummary {
             routes: vec![numbers(Route::Cheap, &self.cheap), numbers(Route::Strong, &self.strong)],
             audited: self.audited,
-            difference: Estimated::of(&self.difference),
+            difference: Estimated::mean(&self.difference.closed(), Target::OtherOutputs),
             same_verdict: self.same_verdict,
             strong_on_all: Estimated::share(&self.strong_values, Target::ThisPopulation)
                 .filter(|_| is_known),
@@ -116,6 +115,7 @@ impl RouteSums {
     }
 }
 
-fn numbers(route: Route, (outputs, moments): &(u64, Moments)) -> RouteNumbers {
-    RouteNumbers { route: route.as_str(), outputs: *outputs, mean: Estimated::of(moments) }
+fn numbers(route: Route, (outputs, sums): &(u64, ClusteredSums)) -> RouteNumbers {
+    let mean = Estimated::mean(&sums.closed(), Target::OtherOutputs);
+    RouteNumbers { route: route.as_str(), outputs: *outputs, mean }
 }

@@ -62,7 +62,8 @@ pub(super) fn estimate(
 ) -> Result<Vec<JudgeEstimate>, EngineError> {
     let Looked { store, spec, dataset, plan } = looked;
     let cases = plan.cases.len();
-    let looked_at = cases.min(LOOKED_AT);
+    let repetitions = plan.repetitions.max(1);
+    let looked_at = cases.min((LOOKED_AT / u64::from(repetitions)).max(1));
     let mut estimates = Vec::new();
     for NamedScorer { name, scorer, .. } in scorers {
         if scorer.models().is_empty() {
@@ -77,17 +78,19 @@ pub(super) fn estimate(
                 let (generation, missing) = answer(&case, model);
                 let is_opponent = scorer.opponent() == Some(model.display_name().as_str());
                 let other = is_opponent.then_some(Opposed::Itself);
-                let item = Item { other, ..Item::new(&case, &generation) };
-                let calls = match everything {
-                    true => scorer.calls_for_all(&item),
-                    false => scorer.calls(&item),
-                };
-                for call in calls {
-                    add(&mut asked, call, missing);
+                for repetition in 0..repetitions {
+                    let item = Item { other, repetition, ..Item::new(&case, &generation) };
+                    let calls = match everything {
+                        true => scorer.calls_for_all(&item),
+                        false => scorer.calls(&item),
+                    };
+                    for call in calls {
+                        add(&mut asked, call, missing);
+                    }
                 }
             }
         }
-        let share = cases as f64 / looked_at.max(1) as f64 * f64::from(plan.repetitions);
+        let share = cases as f64 / looked_at.max(1) as f64;
         let whole =
             |(from, to): (f64, f64)| ((from * share).round() as u64, (to * share).round() as u64);
         for Asked { model, calls, input_tokens, output_tokens } in asked {

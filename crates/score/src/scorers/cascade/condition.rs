@@ -113,6 +113,12 @@ impl Condition {
                 .hint(format!("`{owner}` has {}", known.join(", "))));
             }
         }
+        if let Some(problem) = never_decided(&expression, &needs) {
+            return Err(ScorerConfigError::new(format!(
+                "the condition `{source}` is wrong: {problem}"
+            ))
+            .hint("compare numbers with numbers; filters and tests are those of templates"));
+        }
         needs.retain(|name| !name.starts_with("case.") && name != CASE);
         Ok(Self { source: source.to_owned(), expression, needs })
     }
@@ -142,6 +148,24 @@ impl Condition {
     pub(super) fn source(&self) -> &str {
         &self.source
     }
+}
+
+/// Why a condition cannot be decided for any output; it is tried with numbers that every output might have.
+fn never_decided(expression: &Expression<'static, 'static>, needs: &[String]) -> Option<String> {
+    let mut values: BTreeMap<String, serde_json::Value> = BTreeMap::new();
+    for name in needs.iter().filter(|name| !name.starts_with("case.") && *name != CASE) {
+        let (owner, number) = name.split_once('.').unwrap_or((name, ""));
+        let verdict = ["passed", "failed", "doubt", "unscored"].contains(&number);
+        let value = if verdict { json!(false) } else { json!(0.5) };
+        let owner = values.entry(owner.to_owned()).or_insert_with(|| json!({}));
+        owner[number] = value;
+    }
+    // Fields of cases may be anything.
+    if needs.iter().any(|name| name.starts_with(CASE)) {
+        return None;
+    }
+    let error = expression.eval(Value::from(Serde(&values))).err()?;
+    Some(error.detail().map_or_else(|| error.to_string(), str::to_owned))
 }
 
 /// What is known of an output after some tiers.

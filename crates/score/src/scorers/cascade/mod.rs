@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::tier::{BuiltTier, Tier, build_tiers};
 use super::{BatchScorer, Parameters};
-use crate::registry::ScorerConfigError;
+use crate::registry::{NamedScorer, ScorerConfigError};
 use crate::scorer::{AskedCall, Item};
 use crate::scorers::composite::Children;
 
@@ -75,6 +75,29 @@ impl Parameters for CascadeParameters {
             return Err(ScorerConfigError::at("target_confidence", "a confidence is from 0 to 1"));
         }
         let (tiers, children) = build_tiers(&self.tiers)?;
+        let expression = tiers.iter().position(|tier| tier.confidence.is_some());
+        if let (Some(index), None) = (expression, self.target_confidence) {
+            let place = format!("tiers[{index}].confidence");
+            return Err(ScorerConfigError::at(place, "there is no `target_confidence` to reach")
+                .hint(
+                    "say how confident a tier must be to end the way of an output, or remove this",
+                ));
+        }
+        let last = tiers.last().map_or(0, |tier| tier.children.start);
+        let measures = |child: &NamedScorer| {
+            !child.scorer.models().is_empty()
+                || ["javascript", "command"].contains(&child.kind.as_str())
+        };
+        if self.target_confidence.is_some()
+            && expression.is_none()
+            && !children.iter().take(last).any(measures)
+        {
+            return Err(ScorerConfigError::at(
+                "target_confidence",
+                "no tier measures a confidence",
+            )
+            .hint("give a tier `confidence:`, such as `0.97 if token_f1.value > 0.9 else 0`"));
+        }
         let last = tiers.last().map(|tier| tier.children.clone());
         let is_binary = children.iter().enumerate().any(|(index, child)| {
             last.as_ref().is_some_and(|last| last.contains(&index)) && child.binary

@@ -9,6 +9,12 @@ use super::condition::{Condition, Names};
 use crate::registry::ScorerConfigError;
 use crate::scorers::composite::{Children, NestedScorer};
 
+/// Words of the expression language, which cannot be names.
+const RESERVED: [&str; 14] = [
+    "none", "None", "true", "True", "false", "False", "not", "and", "or", "in", "is", "if", "else",
+    "loop",
+];
+
 /// A tier of a cascade.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +111,9 @@ fn check(tier: &Tier, index: usize, is_last: bool) -> Result<(), ScorerConfigErr
     let mut letters = tier.name.chars();
     let starts_well =
         letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    if RESERVED.contains(&tier.name.as_str()) {
+        return Err(at("name", "this word means something else in conditions"));
+    }
     if !starts_well || !letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
         return Err(at("name", "a name consists of letters, digits and underscores"));
     }

@@ -6,7 +6,7 @@ use fullbench_types::{
 use serde_json::{Value, json};
 
 use super::Cascade;
-use super::condition::{Known, Whole};
+use super::condition::{Condition, Known, Whole};
 use super::tier::BuiltTier;
 use crate::scorer::{AskedCall, Item};
 use crate::scorers::composite::{chance, full_cost, passing_reason, with_parts};
@@ -19,6 +19,8 @@ struct Walker<'item> {
     entry: TierEntry,
     /// It could have ended, and goes all the way to be looked at.
     audited: Option<CascadeEnd>,
+    /// A condition could not be decided.
+    undecided: bool,
     path: Vec<TierPath>,
     /// Every score so far, with the index of its scorer.
     scores: Vec<(usize, Score)>,
@@ -70,6 +72,7 @@ impl Cascade {
 
     /// Decides whether an output goes on to a tier.
     fn draw(&self, index: usize, walker: &mut Walker<'_>) {
+        walker.undecided |= self.is_undecided(index, walker);
         let step = self.step(index, walker);
         if self.chance(index, &walker.item) < step.probability {
             walker.probability *= step.probability;
@@ -120,13 +123,22 @@ impl Cascade {
         }
     }
 
+    /// Whether a condition before a tier cannot be decided for this output.
+    fn is_undecided(&self, index: usize, walker: &Walker<'_>) -> bool {
+        let conditions = [&self.tiers[index - 1].hard_fail, &self.tiers[index].escalate];
+        let undecided = |condition: &Condition| condition.holds(&walker.known).is_none();
+        walker.audited.is_none() && conditions.into_iter().flatten().any(undecided)
+    }
+
     fn short_cut(&self, end: CascadeEnd, why: String) -> Step {
         Step { probability: self.audit, entry: TierEntry::Audited, otherwise: (end, why) }
     }
 
     fn confidence(&self, tier: &BuiltTier, walker: &Walker<'_>) -> Option<f64> {
         match &tier.confidence {
-            Some(expression) => expression.number(&walker.known),
+            Some(expression) => {
+                expression.number(&walker.known).filter(|sure| (0.0..=1.0).contains(sure))
+            }
             None => walker.known.confidence(&tier.name),
         }
     }
@@ -164,12 +176,9 @@ impl Cascade {
 
     /// The score of an output that has come to its end.
     fn finish(&self, walker: Walker<'_>) -> Score {
-        let Walker { path, scores, end, audited, .. } = walker;
+        let Walker { path, scores, end, audited, undecided, .. } = walker;
         let (whole, end) = match end {
-            Some(End::Again(again)) => {
-                let parts = scores.into_iter().map(|(child, score)| (self.name_of(child), score));
-                return with_parts(*again, "cascade", parts.collect());
-            }
+            Some(End::Again(again)) => (*again, CascadeEnd::Open),
             Some(End::Reached(end, why)) => (Score::not_sampled().because(why), end),
             None => {
                 let last = scores.last().map(|(_, score)| score.clone());
@@ -178,7 +187,7 @@ impl Cascade {
         };
         let whole =
             Score { evidence: Some(self.evidence(&path, &scores)), judgement: None, ..whole };
-        let path = ScorePath::Cascade(CascadePath { end, audited, tiers: path });
+        let path = ScorePath::Cascade(CascadePath { end, audited, undecided, tiers: path });
         let parts = scores.into_iter().map(|(child, score)| (self.name_of(child), score));
         let whole = with_parts(whole, "cascade", parts.collect());
         Score { path: Some(Box::new(path)), ..whole }
@@ -230,6 +239,7 @@ impl<'item> Walker<'item> {
             probability: 1.0,
             entry: TierEntry::Drawn,
             audited: None,
+            undecided: false,
             path: Vec::new(),
             scores: Vec::new(),
             end: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fullbench_llm::{ModelConfig, ModelHandle};
 use fullbench_types::{
-    ContentHash, JudgeReply, Judgement, NanoDollars, Outcome, Score, UnscoredReason,
+    ContentHash, JudgeReply, Judgement, NanoDollars, Outcome, Score, ScorePath, UnscoredReason,
 };
 use futures::future::join_all;
 
@@ -152,9 +152,10 @@ pub(crate) fn passing_reason(scores: &[&Score]) -> Option<Score> {
 
 /// What a score would have cost without the response cache.
 pub(crate) fn full_cost(score: &Score) -> Option<NanoDollars> {
-    match &score.judgement {
-        Some(judgement) => judgement.full_cost(),
-        None => score.cost,
+    match (&score.judgement, score.path.as_deref()) {
+        (Some(judgement), _) => judgement.full_cost(),
+        (None, Some(ScorePath::Similar(similar))) => similar.saved,
+        (None, _) => score.cost,
     }
 }
 

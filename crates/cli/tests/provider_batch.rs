@@ -139,7 +139,7 @@ fn a_stopped_run_says_where_its_batch_is_and_resume_fetches_it_unasked() {
     Command::new("kill").args(["-TERM", &process]).status().unwrap();
     let stopped = said(first.wait_with_output().unwrap());
     assert_eq!(stopped.code, Some(3), "{}", stopped.stderr);
-    let note = "note: a batch is at the provider: `fullbench resume` fetches it";
+    let note = "note: a batch is at the provider, or on its way: `fullbench resume` fetches it";
     assert!(stopped.stderr.contains(note), "{}", stopped.stderr);
     let second = folder.run(&["resume", "--no-cache"]);
     assert_eq!(second.code, Some(0), "{}", second.stderr);

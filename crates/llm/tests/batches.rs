@@ -3,17 +3,21 @@
 
 mod support;
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fullbench_llm::{
     BatchOptions, BatchRecord, BatchState, BatchStore, Batcher, Budget, CacheMode, FailureClass,
     Gateway, GatewayOptions, GenerateError, Limits, ModelConfig, ModelHandle, Price, Provider,
+    ResponseCache,
 };
 use fullbench_simllm::{BatchConfig, Simulator, SimulatorConfig};
-use fullbench_types::{DEFAULT_ORGANIZATION, Generation, NanoDollars, ProviderBatchId};
+use fullbench_types::{
+    ContentHash, DEFAULT_ORGANIZATION, Generation, NanoDollars, ProviderBatchId,
+};
 use support::batches::MemoryBatches;
 use support::{config, handle, simulator, user};
 use tokio_util::sync::CancellationToken;
@@ -56,6 +60,21 @@ fn session_with(
     });
     let model = gateway.model(config, &Limits::default()).unwrap();
     Session { batcher, model, stop, budget }
+}
+
+/// Replies kept from one process to the next.
+#[derive(Default)]
+struct MemoryCache(Mutex<HashMap<ContentHash, Generation>>);
+
+#[async_trait::async_trait]
+impl ResponseCache for MemoryCache {
+    async fn get(&self, key: &ContentHash) -> Option<Generation> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+
+    async fn put(&self, key: &ContentHash, generation: &Generation) {
+        self.0.lock().unwrap().insert(*key, generation.clone());
+    }
 }
 
 fn session(store: &Arc<MemoryBatches>, config: &ModelConfig) -> Session {
@@ -242,6 +261,45 @@ async fn a_process_that_died_after_the_submission_is_continued_without_another()
         assert_each_has_its_own(&ask(&third.model, 30).await.unwrap());
         assert_eq!(simulator.stats().batches, 1, "{provider}");
     }
+}
+
+#[tokio::test]
+async fn what_a_run_paid_for_and_did_not_record_is_not_free_when_it_goes_on() {
+    let simulator = with_batches(BatchConfig::default());
+    let mut config = config(&simulator, Provider::Openai, "echo");
+    config.price = Some(Price { input: 1.0, output: 2.0, cached_input: None, cache_write: None });
+    let (store, cache) = (Arc::new(MemoryBatches::default()), Arc::new(MemoryCache::default()));
+    let process = |kept: bool| {
+        let known = if kept { store.kept() } else { Vec::new() };
+        let budget = Arc::new(Budget::new(None, NanoDollars::ZERO));
+        let gateway = Gateway::new(GatewayOptions {
+            organization: DEFAULT_ORGANIZATION,
+            cache: Some(Arc::clone(&cache) as _),
+            cache_mode: CacheMode::Use,
+            budget: Arc::clone(&budget),
+            stop: CancellationToken::new(),
+            batch: Some(Arc::new(Batcher::new(Arc::clone(&store) as _, known, quick()))),
+        });
+        (gateway.model(&config, &Limits::default()).unwrap(), budget)
+    };
+    let (model, budget) = process(true);
+    let paid = ask(&model, 10).await.unwrap();
+    let spent = budget.spent();
+    assert!(spent > NanoDollars::ZERO);
+    // The process died before it recorded anything: the next one of the run books the same.
+    let (model, budget) = process(true);
+    let again = ask(&model, 10).await.unwrap();
+    assert_eq!(budget.spent(), spent);
+    for (again, paid) in again.iter().zip(&paid) {
+        let (again, paid) = (again.as_ref().unwrap(), paid.as_ref().unwrap());
+        assert_eq!((again.cost, again.cached), (paid.cost, false));
+    }
+    // Another run finds them in the cache, for nothing.
+    let (model, budget) = process(false);
+    let free = ask(&model, 10).await.unwrap();
+    assert!(free.iter().all(|answer| answer.as_ref().unwrap().cached));
+    assert_eq!(budget.spent(), NanoDollars::ZERO);
+    assert_eq!(simulator.stats().batches, 1);
 }
 
 #[tokio::test]

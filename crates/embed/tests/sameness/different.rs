@@ -229,6 +229,8 @@ pub(crate) const DIFFERENT: &[(&str, &[(&str, &str)])] = &[
     (
         "code and quotes",
         &[
+            ("if x:\n    a()\nb()", "if x:\n    a()\n    b()"),
+            ("- one\n  - two", "- one\n- two"),
             ("Use `a + b` for it.", "Use `a - b` for it."),
             ("Use `x = 1` for it.", "Use `x == 1` for it."),
             ("Use `the big list` for it.", "Use `big list` for it."),

@@ -4,7 +4,10 @@
 
 use fullbench_score::{Item, NamedScorer, ScorerConfig, build};
 use fullbench_stats::Moments;
-use fullbench_types::{Generation, TestCase};
+use fullbench_types::{
+    CascadeEnd, CascadePath, Generation, Outcome, Score, ScorePath, TestCase, TierEntry, TierPath,
+    UnscoredReason,
+};
 use serde_json::{Map, Value, json};
 
 use super::PathSums;
@@ -106,4 +109,30 @@ fn a_real_cascade_is_unbiased_and_its_interval_covers() {
     assert!(bias.abs() < 2.0 * standard_error, "bias {bias}, standard error {standard_error}");
     let share = covered as f64 / populations as f64;
     assert!((0.92..=0.98).contains(&share), "{covered} of {populations} intervals cover");
+}
+
+#[test]
+fn what_could_not_be_judged_stands_for_as_many_as_its_chance_says() {
+    let path = |end, probability| {
+        let tier = TierPath {
+            probability,
+            entry: TierEntry::Drawn,
+            outcome: Outcome::Scored,
+            value: None,
+            cost: None,
+            full_cost: None,
+            similar: None,
+        };
+        let path = CascadePath { end, audited: None, undecided: false, tiers: vec![tier] };
+        Some(Box::new(ScorePath::Cascade(path)))
+    };
+    let mut sums = PathSums::default();
+    let judged = Score { path: path(CascadeEnd::Judged, 0.1), ..Score::graded(1.0, 1.0, None) };
+    let failed = Score::unscored(UnscoredReason::ProviderError);
+    sums.add(&judged, None);
+    sums.add(&Score { path: path(CascadeEnd::Open, 0.05), ..failed.clone() }, None);
+    sums.add(&Score { path: path(CascadeEnd::Judged, 0.5), ..failed }, None);
+    let cascade = sums.cascade.unwrap();
+    assert_eq!((cascade.outputs(), cascade.missing), (3, (2, 22.0)));
+    assert_eq!(cascade.closed().judged(), 1);
 }

@@ -122,6 +122,18 @@ fn what_cannot_be_said_counts_as_a_doubt() {
 }
 
 #[test]
+fn a_condition_that_cannot_be_decided_is_told() {
+    let entry = json!({"type": "cascade", "tiers": [
+        {"name": "fast", "scorers": ["exact_match"]},
+        {"name": "full", "scorers": ["json_valid"], "sample": 0.5, "escalate": "case.langauge == 'de'"},
+    ]});
+    let score = score_of(&scorer(entry), "1", "7");
+    assert!(path(&score).undecided);
+    assert_eq!(path(&score).tiers.len(), 2);
+    assert!(!path(&score_of(&scorer(cascade(json!({}))), "1", "7")).undecided);
+}
+
+#[test]
 fn mistakes_are_told_in_their_place() {
     let with = |place: &str, field: &str, value: Value| {
         let mut entry = cascade(json!({}));
@@ -145,6 +157,10 @@ fn mistakes_are_told_in_their_place() {
     assert_eq!(with("/tiers/0", "sample", json!(0.5)).0, "tiers[0].sample");
     assert_eq!(with("", "audit", json!(0)).0, "audit");
     assert_eq!(with("/tiers/1", "name", json!("checks")).0, "tiers[1].name");
+    assert!(with("/tiers/2", "escalate", json!("fast.value|foo > 1")).1.contains("is wrong"));
+    assert!(with("/tiers/1", "name", json!("none")).1.contains("means something else"));
+    assert_eq!(with("/tiers/1", "confidence", json!("0.9")).0, "tiers[1].confidence");
+    assert_eq!(with("", "target_confidence", json!(0.9)).0, "target_confidence");
     let inner = json!([{"type": "cascade", "tiers": cascade(json!({}))["tiers"]}]);
     assert!(with("/tiers/2", "scorers", inner).1.contains("cannot be part"));
 }

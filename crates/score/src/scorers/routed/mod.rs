@@ -154,13 +154,11 @@ impl BatchScorer for Routed {
         let found: Vec<Complexity> = items.iter().map(|item| self.complexity(item)).collect();
         let is_strong = |at: usize| found[at].points >= self.parameters.strong_from;
         let is_audited = |at: usize| !is_strong(at) && self.is_audited(&items[at]);
-        let (cheap, strong): (Vec<usize>, Vec<usize>) =
-            (0..items.len()).partition(|at| !is_strong(*at));
+        let cheap: Vec<usize> = (0..items.len()).filter(|at| !is_strong(*at)).collect();
         let both: Vec<usize> =
             (0..items.len()).filter(|at| is_strong(*at) || is_audited(*at)).collect();
         let (mut by_cheap, mut by_strong) =
             futures::join!(self.scores(CHEAP, items, &cheap), self.scores(STRONG, items, &both));
-        debug_assert_eq!(strong.len() + cheap.len(), items.len());
         let mut scores = Vec::with_capacity(items.len());
         for (at, complexity) in found.into_iter().enumerate() {
             let (cheap, strong) = (by_cheap.remove(&at), by_strong.remove(&at));

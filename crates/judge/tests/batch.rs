@@ -3,8 +3,11 @@
 
 mod support;
 
-use fullbench_judge::{Judge, Method, Subject, frames_in};
-use fullbench_types::{NanoDollars, Outcome};
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use fullbench_judge::{Ask, AskError, Judge, Method, Question, Subject, frames_in};
+use fullbench_types::{Generation, NanoDollars, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Asked, Stub, config, reply};
@@ -183,5 +186,50 @@ fn what_a_batch_cannot_do_is_refused() {
         (config.batch, config.samples) = (4, samples);
         let error = Judge::new(config).err().unwrap();
         assert_eq!(error.field().as_deref(), Some("batch"), "{error}");
+    }
+}
+
+/// Replies that are kept, before a stub.
+struct Keeping {
+    stub: Stub,
+    kept: Mutex<HashMap<(String, u32), Generation>>,
+}
+
+#[async_trait::async_trait]
+impl Ask for Keeping {
+    async fn ask(&self, question: Question<'_>) -> Result<Generation, AskError> {
+        self.stub.ask(question).await
+    }
+
+    async fn kept(&self, question: &Question<'_>) -> Option<Generation> {
+        let key = (question.messages[1].content.clone(), question.sample);
+        self.kept.lock().unwrap().get(&key).cloned()
+    }
+
+    async fn keep(&self, question: &Question<'_>, part: &Generation) {
+        let key = (question.messages[1].content.clone(), question.sample);
+        self.kept.lock().unwrap().insert(key, part.clone());
+    }
+}
+
+#[test]
+fn a_second_run_asks_for_no_batch_and_alone_for_what_was_asked_alone() {
+    let judge = judge(Method::GEval);
+    let stub = Stub::text(|asked| match asked.name.as_str() {
+        "batch" => {
+            let mut entries = honest(asked);
+            entries.pop();
+            json!({"judgements": entries}).to_string()
+        }
+        _ => "{\"reasoning\": \"alone\", \"score\": 3}".to_owned(),
+    });
+    let ask = Keeping { stub, kept: Mutex::default() };
+    let first = block_on(judge.judge_all(&ask, &subjects()));
+    assert_eq!(ask.stub.asked().len(), 2);
+    let second = block_on(judge.judge_all(&ask, &subjects()));
+    let names: Vec<String> = ask.stub.asked().into_iter().map(|asked| asked.name).collect();
+    assert_eq!(names, ["batch", "g_eval", "g_eval"], "the last is in the response cache of a run");
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!((first.raw, &first.reasoning), (second.raw, &second.reasoning));
     }
 }

@@ -26,6 +26,9 @@ use reply::read_items;
 /// What tells replies from batches of so many items apart from others in the response cache: added to the sample's number, times the size.
 const BATCH_STEP: u32 = 1_000_000;
 
+/// What is kept in the place of a part of a batch where the reply had none, and the item was asked about by itself.
+const ALONE: &str = "asked by itself";
+
 /// Most items of a prompt.
 pub(crate) const MOST_ITEMS: u32 = 100;
 
@@ -56,10 +59,6 @@ impl Judge {
             }
             match self.kept_part(ask, known_steps, subject).await {
                 Some(score) => scores[at] = Some(score),
-                // What was asked for by itself before is there.
-                None if self.is_kept_alone(ask, known_steps, subject).await => {
-                    scores[at] = Some(self.judge(ask, subject).await);
-                }
                 None => open.push(at),
             }
         }
@@ -158,6 +157,12 @@ impl Judge {
             Err(problem) => problem,
         };
         let mut score = self.judge(ask, subject).await;
+        if is_judged(&score)
+            && let Some(question) = self.part_question(steps, subject)
+        {
+            // The next run asks the same: by itself, which the response cache answers.
+            ask.keep(&question, &Generation::recorded(ALONE.to_owned())).await;
+        }
         let reply = JudgeReply {
             sample: 0,
             part: Some(format!("batch of {size}")),
@@ -187,17 +192,11 @@ impl Judge {
         let size = self.batch_size();
         let question = self.part_question(steps, subject)?;
         let part = ask.kept(&question).await?;
+        if part.text == ALONE {
+            return Some(self.judge(ask, subject).await);
+        }
         let score = self.judge(&Part(&part), subject).await;
         is_judged(&score).then(|| self.in_batch(score, &question.messages, size))
-    }
-
-    /// Whether the reply to an item by itself is in the response cache.
-    async fn is_kept_alone(&self, ask: &dyn Ask, steps: &[String], subject: &Subject<'_>) -> bool {
-        let question = self.part_question(steps, subject);
-        let Some(question) = question.map(|part| Question { request: 0, sample: 0, ..part }) else {
-            return false;
-        };
-        ask.kept(&question).await.is_some()
     }
 
     /// The question that stands for an item in batches of so many: the one it would be asked by itself.

@@ -198,7 +198,7 @@ impl Cascade {
         let tiers = self.tiers.iter().zip(path).map(|(tier, step)| {
             let own = scores.iter().filter(|(child, _)| tier.children.contains(child));
             let said = own.map(|(child, score)| {
-                json!({ "scorer": self.name_of(*child), "outcome": score.outcome, "value": score.value,
+                json!({ "scorer": self.name_of(*child), "outcome": score.outcome.as_str(), "value": score.value,
                     "reasoning": score.reasoning, "evidence": score.evidence })
             });
             json!({ "tier": tier.name, "entry": step.entry, "probability": step.probability,

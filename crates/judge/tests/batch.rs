@@ -233,3 +233,19 @@ fn a_second_run_asks_for_no_batch_and_alone_for_what_was_asked_alone() {
         assert_eq!((first.raw, &first.reasoning), (second.raw, &second.reasoning));
     }
 }
+
+#[test]
+fn what_no_batch_could_judge_is_not_put_into_one_again() {
+    let judge = judge(Method::GEval);
+    let stub = Stub::new(|asked| match asked.name.as_str() {
+        "batch" => Err(AskError::NotConnected { request: 1 }),
+        _ => Ok(reply("{\"reasoning\": \"alone\", \"score\": 3}")),
+    });
+    let ask = Keeping { stub, kept: Mutex::default() };
+    for batches in [1, 1] {
+        let scores = block_on(judge.judge_all(&ask, &subjects()));
+        assert!(scores.iter().all(|score| score.raw == Some(3.0)));
+        let asked = ask.stub.asked();
+        assert_eq!(asked.iter().filter(|asked| asked.name == "batch").count(), batches);
+    }
+}

@@ -26,7 +26,7 @@ use reply::read_items;
 /// What tells replies from batches of so many items apart from others in the response cache: added to the sample's number, times the size.
 const BATCH_STEP: u32 = 1_000_000;
 
-/// What is kept in the place of a part of a batch where the reply had none, and the item was asked about by itself.
+/// What is kept in the place of a part of a batch for an item that was asked about by itself.
 const ALONE: &str = "asked by itself";
 
 /// Most items of a prompt.
@@ -96,7 +96,8 @@ impl Judge {
         steps: &[String],
         subjects: &[Subject<'_>],
     ) -> Vec<Score> {
-        let alone = async || join_all(subjects.iter().map(|one| self.judge(ask, one))).await;
+        let alone =
+            async || join_all(subjects.iter().map(|one| self.judge_alone(ask, steps, one))).await;
         let Some(first) = subjects.first().filter(|_| subjects.len() > 1) else {
             return alone().await;
         };
@@ -156,13 +157,7 @@ impl Judge {
             }
             Err(problem) => problem,
         };
-        let mut score = self.judge(ask, subject).await;
-        if is_judged(&score)
-            && let Some(question) = self.part_question(steps, subject)
-        {
-            // The next run asks the same: by itself, which the response cache answers.
-            ask.keep(&question, &Generation::recorded(ALONE.to_owned())).await;
-        }
+        let mut score = self.judge_alone(ask, steps, subject).await;
         let reply = JudgeReply {
             sample: 0,
             part: Some(format!("batch of {size}")),
@@ -179,6 +174,17 @@ impl Judge {
             endpoint: share.endpoint,
         };
         prepend(&mut score, vec![reply]);
+        score
+    }
+
+    /// The score of an output by itself. The next run asks in the same way, which the response cache answers, whatever its batches are.
+    async fn judge_alone(&self, ask: &dyn Ask, steps: &[String], subject: &Subject<'_>) -> Score {
+        let score = self.judge(ask, subject).await;
+        if is_judged(&score)
+            && let Some(question) = self.part_question(steps, subject)
+        {
+            ask.keep(&question, &Generation::recorded(ALONE.to_owned())).await;
+        }
         score
     }
 

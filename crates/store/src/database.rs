@@ -14,6 +14,7 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait;
 
 use crate::migration::Migrator;
+use crate::platform::EventHub;
 use crate::{ObjectStore, StoreError, lock};
 
 /// How long a statement waits for another process that is writing.
@@ -27,6 +28,7 @@ const ROW_BUFFER: usize = 1024;
 pub struct Store {
     home: PathBuf,
     database: DatabaseConnection,
+    events: EventHub,
 }
 
 impl Store {
@@ -44,7 +46,7 @@ impl Store {
         let transaction = database.begin().await?;
         Migrator::up(&transaction, None).await?;
         transaction.commit().await?;
-        Ok(Self { home: home.to_owned(), database })
+        Ok(Self { home: home.to_owned(), database, events: EventHub::new() })
     }
 
     /// The folder of the store.
@@ -61,7 +63,13 @@ impl Store {
             home: self.home.clone(),
             database: self.database.clone(),
             objects: ObjectStore::new(self.home.join("objects")),
+            events: self.events.clone(),
         }
+    }
+
+    /// The database without the scope of an organization: for finding out which organization it is.
+    pub(crate) fn system(&self) -> &DatabaseConnection {
+        &self.database
     }
 
     /// Closes all connections after the write-ahead log is merged.
@@ -77,6 +85,7 @@ pub struct ScopedStore {
     pub(crate) home: PathBuf,
     pub(crate) database: DatabaseConnection,
     pub(crate) objects: ObjectStore,
+    pub(crate) events: EventHub,
 }
 
 impl ScopedStore {

@@ -7,7 +7,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, sea_query
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::entity::dataset_version;
+use crate::entity::dataset_content;
 use crate::runs::now_milliseconds;
 use crate::{ObjectStore, ScopedStore, StoreError};
 
@@ -213,7 +213,7 @@ impl ScopedStore {
     ) -> Result<(), StoreError> {
         let manifest = serde_json::to_string(version)
             .map_err(|error| StoreError::Damaged(format!("data set: {error}")))?;
-        let row = dataset_version::ActiveModel {
+        let row = dataset_content::ActiveModel {
             organization_id: Set(self.organization.0),
             content_hash: Set(version.hash.to_string()),
             source_hash: Set(source_hash.to_string()),
@@ -222,12 +222,12 @@ impl ScopedStore {
             created_at: Set(now_milliseconds()),
         };
         let same = OnConflict::columns([
-            dataset_version::Column::OrganizationId,
-            dataset_version::Column::ContentHash,
+            dataset_content::Column::OrganizationId,
+            dataset_content::Column::ContentHash,
         ])
-        .update_columns([dataset_version::Column::SourceHash, dataset_version::Column::Manifest])
+        .update_columns([dataset_content::Column::SourceHash, dataset_content::Column::Manifest])
         .to_owned();
-        dataset_version::Entity::insert(row)
+        dataset_content::Entity::insert(row)
             .on_conflict(same)
             .exec_without_returning(&self.database)
             .await?;
@@ -236,9 +236,9 @@ impl ScopedStore {
 
     /// The version of this hash.
     pub async fn dataset(&self, hash: &ContentHash) -> Result<DatasetVersion, StoreError> {
-        let found = dataset_version::Entity::find()
-            .filter(dataset_version::Column::OrganizationId.eq(self.organization.0))
-            .filter(dataset_version::Column::ContentHash.eq(hash.to_string()))
+        let found = dataset_content::Entity::find()
+            .filter(dataset_content::Column::OrganizationId.eq(self.organization.0))
+            .filter(dataset_content::Column::ContentHash.eq(hash.to_string()))
             .one(&self.database)
             .await?;
         let row = found.ok_or_else(|| StoreError::Damaged(format!("data set {hash} is gone")))?;
@@ -251,9 +251,9 @@ impl ScopedStore {
         &self,
         source_hash: &ContentHash,
     ) -> Result<Option<DatasetVersion>, StoreError> {
-        let found = dataset_version::Entity::find()
-            .filter(dataset_version::Column::OrganizationId.eq(self.organization.0))
-            .filter(dataset_version::Column::SourceHash.eq(source_hash.to_string()))
+        let found = dataset_content::Entity::find()
+            .filter(dataset_content::Column::OrganizationId.eq(self.organization.0))
+            .filter(dataset_content::Column::SourceHash.eq(source_hash.to_string()))
             .one(&self.database)
             .await?;
         let version: Option<DatasetVersion> =

@@ -17,6 +17,18 @@ pub enum EntityKind {
     Model,
     /// All of it together.
     Judge,
+    /// A tenant.
+    Organization,
+    /// A person.
+    User,
+    /// A bearer key.
+    ApiKey,
+    /// Named cases.
+    Dataset,
+    /// Their state at one time.
+    DatasetVersion,
+    /// One of them.
+    TestCase,
 }
 
 impl fmt::Display for EntityKind {
@@ -26,6 +38,12 @@ impl fmt::Display for EntityKind {
             Self::Method => "method",
             Self::Model => "model",
             Self::Judge => "judge",
+            Self::Organization => "organization",
+            Self::User => "user",
+            Self::ApiKey => "API key",
+            Self::Dataset => "data set",
+            Self::DatasetVersion => "version of a data set",
+            Self::TestCase => "case",
         })
     }
 }
@@ -187,12 +205,16 @@ impl StoreError {
                 EntityKind::Judge | EntityKind::Method | EntityKind::Model => {
                     Some("`fullbench judge list` shows the judges there are")
                 }
+                _ => None,
             },
             Self::NameTaken { kind, .. } => match kind {
                 EntityKind::Judge => {
                     Some("choose another name, or make a successor of the judge that has it")
                 }
-                _ => Some("choose another name, or make a new revision of the one that has it"),
+                EntityKind::Criterion => {
+                    Some("choose another name, or make a new revision of the one that has it")
+                }
+                _ => Some("choose another name"),
             },
             Self::NameInvalid { kind: EntityKind::Judge, .. } => Some(
                 "use up to 100 lower-case letters, digits, `_`, `-` and `.`, a letter or digit first",
@@ -203,6 +225,9 @@ impl StoreError {
             Self::Immutable { kind: EntityKind::Model, .. } => Some(
                 "give the model a `name` of its own, or put what differs into the judge's parameters",
             ),
+            Self::Immutable { kind: EntityKind::DatasetVersion, .. } => {
+                Some("upload a new version")
+            }
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {

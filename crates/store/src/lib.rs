@@ -15,6 +15,7 @@ mod judging;
 mod lock;
 mod migration;
 mod objects;
+mod platform;
 mod progress;
 mod provider_batches;
 mod recorder;
@@ -39,9 +40,15 @@ pub use judging::{
 };
 pub use lock::RunLock;
 pub use objects::ObjectStore;
+pub use platform::{
+    ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, EventRecord, GroundTruthRecord,
+    KeptAnswer, NewApiKey, NewCase, NewDataset, NewEvent, NewGroundTruth, NewOrganization,
+    NewVersion, OrganizationRecord, OrganizationSettings, Page, UserRecord, VersionRecord,
+    VersionValidation,
+};
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
-pub use runs::{NewRun, RunRecord};
+pub use runs::{NewRun, RunOrder, RunRecord};

@@ -1,18 +1,61 @@
 //! Runs: create, find, list, change of state.
 
-use fullbench_types::{ContentHash, RunId, RunKind, RunState};
+use fullbench_types::{ContentHash, Priority, RunId, RunKind, RunOrigin, RunState};
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect,
+    ActiveModelTrait, ActiveValue, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter,
+    QueryOrder, QuerySelect, Select,
 };
+use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::entity::run;
 use crate::{ScopedStore, StoreError};
 
+/// How a run was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOrder {
+    /// What asked for it.
+    pub origin: RunOrigin,
+    /// How soon it should be done.
+    pub priority: Priority,
+    /// The version of a data set that it evaluates.
+    pub dataset_version: Option<Uuid>,
+    /// The run it is compared with.
+    pub baseline: Option<RunId>,
+    /// The experiment it is part of.
+    pub experiment: Option<Uuid>,
+    /// The variant of the experiment.
+    pub variant: Option<Uuid>,
+    /// What its maker wrote beside it.
+    pub labels: Map<String, Value>,
+    /// Who is told when it ends.
+    pub webhook_url: Option<String>,
+    /// Who asked for it.
+    pub created_by: Option<String>,
+}
+
+impl Default for RunOrder {
+    fn default() -> Self {
+        Self {
+            origin: RunOrigin::CommandLine,
+            priority: Priority::Normal,
+            dataset_version: None,
+            baseline: None,
+            experiment: None,
+            variant: None,
+            labels: Map::new(),
+            webhook_url: None,
+            created_by: None,
+        }
+    }
+}
+
 /// What is known of a run when it is created.
 #[derive(Debug, Clone)]
 pub struct NewRun {
+    /// The id it gets; the same id again gives what was created.
+    pub id: RunId,
     /// The name in the evaluation file.
     pub name: String,
     /// What the run is for.
@@ -25,6 +68,8 @@ pub struct NewRun {
     pub planned_units: u64,
     /// The version of fullbench that made it.
     pub version: String,
+    /// How it was asked for.
+    pub order: RunOrder,
 }
 
 /// A stored run.
@@ -34,6 +79,8 @@ pub struct RunRecord {
     pub id: RunId,
     /// The name in the evaluation file.
     pub name: String,
+    /// What it is for.
+    pub kind: RunKind,
     /// Where it stands.
     pub state: RunState,
     /// The frozen spec, as JSON.
@@ -52,18 +99,27 @@ pub struct RunRecord {
     pub created_at: Timestamp,
     /// When its state last changed.
     pub updated_at: Timestamp,
+    /// When it was first worked on.
+    pub started_at: Option<Timestamp>,
     /// When the last unit ended, once it is not running.
     pub finished_at: Option<Timestamp>,
+    /// How it was asked for.
+    pub order: RunOrder,
+    /// The numbers of each score, once it is not being worked on.
+    pub summary: Option<Value>,
 }
 
 impl ScopedStore {
     /// Creates a run, pending.
     pub async fn create_run(&self, new: NewRun) -> Result<RunRecord, StoreError> {
-        let id = RunId::generate();
+        let made = self.run_rows().filter(run::Column::Id.eq(new.id.0)).one(&self.database).await?;
+        if let Some(made) = made {
+            return record(made);
+        }
         let now = now_milliseconds();
         let spec_hash = ContentHash::of(new.spec.as_bytes());
         let row = run::ActiveModel {
-            id: Set(id.0),
+            id: Set(new.id.0),
             organization_id: Set(self.organization.0),
             name: Set(new.name),
             kind: Set(new.kind.as_str().to_owned()),
@@ -77,16 +133,24 @@ impl ScopedStore {
             created_at: Set(now),
             updated_at: Set(now),
             finished_at: Set(None),
+            origin: Set(new.order.origin.as_str().to_owned()),
+            priority: Set(new.order.priority.as_str().to_owned()),
+            dataset_version_id: Set(new.order.dataset_version),
+            baseline_run_id: Set(new.order.baseline.map(|run| run.0)),
+            experiment_id: Set(new.order.experiment),
+            variant_id: Set(new.order.variant),
+            labels: Set(Value::Object(new.order.labels).to_string()),
+            summary: Set(None),
+            webhook_url: Set(new.order.webhook_url),
+            started_at: Set(None),
+            created_by: Set(new.order.created_by),
         };
         record(row.insert(&self.database).await?)
     }
 
     /// The run of this id.
     pub async fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
-        let found = run::Entity::find_by_id(id.0)
-            .filter(run::Column::OrganizationId.eq(self.organization.0))
-            .one(&self.database)
-            .await?;
+        let found = self.run_rows().filter(run::Column::Id.eq(id.0)).one(&self.database).await?;
         record(found.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?)
     }
 
@@ -131,12 +195,8 @@ impl ScopedStore {
 
     /// Runs, newest first.
     pub async fn runs(&self, limit: Option<u64>) -> Result<Vec<RunRecord>, StoreError> {
-        let rows = run::Entity::find()
-            .filter(run::Column::OrganizationId.eq(self.organization.0))
-            .order_by_desc(run::Column::Id)
-            .limit(limit)
-            .all(&self.database)
-            .await?;
+        let rows =
+            self.run_rows().order_by_desc(run::Column::Id).limit(limit).all(&self.database).await?;
         rows.into_iter().map(record).collect()
     }
 
@@ -155,10 +215,18 @@ impl ScopedStore {
             state: Set(state.as_str().to_owned()),
             notes: Set(serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())),
             updated_at: Set(now),
+            started_at: match before.started_at {
+                None if state == RunState::Running => Set(Some(now)),
+                _ => ActiveValue::NotSet,
+            },
             finished_at: Set((!working).then_some(now)),
             ..Default::default()
         };
         record(row.update(&self.database).await?)
+    }
+
+    fn run_rows(&self) -> Select<run::Entity> {
+        run::Entity::find().filter(run::Column::OrganizationId.eq(self.organization.0))
     }
 }
 
@@ -166,6 +234,9 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
     let damaged = |what: &str| StoreError::Damaged(format!("run {}: {what}", row.id));
     let time = |milliseconds| {
         Timestamp::from_millisecond(milliseconds).map_err(|_| damaged("a time out of range"))
+    };
+    let json = |text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|error| damaged(&error.to_string()))
     };
     Ok(RunRecord {
         id: RunId(row.id),
@@ -176,7 +247,23 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
         planned_units: row.planned_units as u64,
         created_at: time(row.created_at)?,
         updated_at: time(row.updated_at)?,
+        started_at: row.started_at.map(time).transpose()?,
         finished_at: row.finished_at.map(time).transpose()?,
+        kind: RunKind::from_word(&row.kind).ok_or_else(|| damaged("an unknown kind"))?,
+        summary: row.summary.as_deref().map(json).transpose()?,
+        order: RunOrder {
+            origin: RunOrigin::from_word(&row.origin)
+                .ok_or_else(|| damaged("an unknown origin"))?,
+            priority: Priority::from_word(&row.priority)
+                .ok_or_else(|| damaged("an unknown priority"))?,
+            dataset_version: row.dataset_version_id,
+            baseline: row.baseline_run_id.map(RunId),
+            experiment: row.experiment_id,
+            variant: row.variant_id,
+            labels: json(&row.labels)?.as_object().cloned().unwrap_or_default(),
+            webhook_url: row.webhook_url,
+            created_by: row.created_by,
+        },
         name: row.name,
         spec: row.spec,
         version: row.version,

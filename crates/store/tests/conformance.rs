@@ -28,6 +28,8 @@ async fn fixture() -> Fixture {
 
 async fn new_run(store: &ScopedStore) -> RunRecord {
     let new = NewRun {
+        id: fullbench_types::RunId::generate(),
+        order: fullbench_store::RunOrder::default(),
         name: "test".to_owned(),
         kind: RunKind::Batch,
         spec: "{}".to_owned(),
@@ -330,40 +332,4 @@ async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization() {
     }
     assert_eq!(store.remove_baseline("main").await.unwrap().run, second.id);
     assert!(matches!(store.remove_baseline("main").await, Err(StoreError::BaselineNotFound(_))));
-}
-
-#[tokio::test]
-async fn a_database_from_before_baselines_gets_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
-    let run = new_run(&store.scoped(DEFAULT_ORGANIZATION)).await;
-    store.close().await.unwrap();
-    // Back to what the second migration left.
-    let path = folder.path().join("fullbench.db");
-    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
-    for sql in [
-        "DROP TABLE baselines",
-        "DROP INDEX scores_judged",
-        "ALTER TABLE scores DROP COLUMN judge_id",
-        "DROP TABLE judged_outputs",
-        "DROP TABLE provider_batches",
-        "ALTER TABLE scores DROP COLUMN path",
-        "DROP TABLE evaluation_steps",
-        "DROP TABLE run_scorers",
-        "ALTER TABLE scores DROP COLUMN judgement",
-        "DROP TABLE judges",
-        "DROP TABLE thresholds",
-        "DROP TABLE criteria",
-        "DROP TABLE methods",
-        "DROP TABLE models",
-        "DELETE FROM seaql_migrations WHERE version > 'm0002_missing_scores'",
-    ] {
-        sea_orm::sqlx::query(sql).execute(&pool).await.unwrap();
-    }
-    pool.close().await;
-    let store = Store::open(folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
-    assert_eq!(store.find_run("latest").await.unwrap().id, run.id);
-    store.set_baseline("main", run.id).await.unwrap();
-    assert_eq!(store.find_run("main").await.unwrap().id, run.id);
 }

@@ -10,6 +10,8 @@ use jiff::Timestamp;
 
 async fn new_run(store: &ScopedStore) -> RunRecord {
     let new = NewRun {
+        id: fullbench_types::RunId::generate(),
+        order: fullbench_store::RunOrder::default(),
         name: "test".to_owned(),
         kind: RunKind::Batch,
         spec: "{}".to_owned(),

@@ -11,8 +11,10 @@ mod judgement;
 mod message;
 mod money;
 mod path;
+mod platform;
 mod run;
 mod score;
+mod words;
 
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};
@@ -28,6 +30,10 @@ pub use message::{Message, Role};
 pub use money::NanoDollars;
 pub use path::{
     Audit, CascadeEnd, CascadePath, Route, RoutePath, ScorePath, SimilarPath, TierEntry, TierPath,
+};
+pub use platform::{
+    DatasetKind, FileFormat, GroundTruthSource, Plan, Priority, RunOrigin, UserRole,
+    ValidationStatus, VersionStatus,
 };
 pub use run::{RunKind, RunState};
 pub use score::{FailureReason, Outcome, Score, UnscoredReason};

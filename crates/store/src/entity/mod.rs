@@ -2,13 +2,14 @@
 
 pub(crate) mod baseline;
 pub(crate) mod criterion;
-pub(crate) mod dataset_version;
+pub(crate) mod dataset_content;
 pub(crate) mod evaluation_steps;
 pub(crate) mod generation;
 pub(crate) mod judge;
 pub(crate) mod judge_model;
 pub(crate) mod judged_output;
 pub(crate) mod method;
+pub(crate) mod platform;
 pub(crate) mod provider_batch;
 pub(crate) mod run;
 pub(crate) mod run_progress;

@@ -22,6 +22,23 @@ pub(crate) struct Model {
     pub created_at: i64,
     pub updated_at: i64,
     pub finished_at: Option<i64>,
+    /// What asked for it.
+    pub origin: String,
+    pub priority: String,
+    pub dataset_version_id: Option<Uuid>,
+    pub baseline_run_id: Option<Uuid>,
+    pub experiment_id: Option<Uuid>,
+    pub variant_id: Option<Uuid>,
+    /// What its maker wrote beside it, as JSON.
+    #[sea_orm(column_type = "Text")]
+    pub labels: String,
+    /// The numbers of each score, as JSON, once it is not being worked on.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub summary: Option<String>,
+    #[sea_orm(column_type = "Text", nullable)]
+    pub webhook_url: Option<String>,
+    pub started_at: Option<i64>,
+    pub created_by: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

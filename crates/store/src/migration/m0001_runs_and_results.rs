@@ -3,7 +3,7 @@
 use sea_orm::{DbBackend, Schema};
 use sea_orm_migration::prelude::*;
 
-use crate::entity::{dataset_version, generation, run, run_progress, score};
+use crate::entity::{dataset_content, generation, run_progress, score};
 
 pub(crate) struct Migration;
 
@@ -18,8 +18,8 @@ impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let backend = manager.get_database_backend();
         let schema = Schema::new(backend);
-        manager.create_table(schema.create_table_from_entity(run::Entity)).await?;
-        manager.create_table(schema.create_table_from_entity(dataset_version::Entity)).await?;
+        manager.create_table(runs()).await?;
+        manager.create_table(schema.create_table_from_entity(dataset_content::Entity)).await?;
         manager.create_table(schema.create_table_from_entity(run_progress::Entity)).await?;
         manager.create_table(schema.create_table_from_entity(generation::Entity)).await?;
         let mut scores = schema.create_table_from_entity(score::Entity);
@@ -31,9 +31,9 @@ impl MigrationTrait for Migration {
             .create_index(
                 Index::create()
                     .name("dataset_versions_by_source")
-                    .table(dataset_version::Entity)
-                    .col(dataset_version::Column::OrganizationId)
-                    .col(dataset_version::Column::SourceHash)
+                    .table(dataset_content::Entity)
+                    .col(dataset_content::Column::OrganizationId)
+                    .col(dataset_content::Column::SourceHash)
                     .to_owned(),
             )
             .await?;
@@ -46,4 +46,28 @@ impl MigrationTrait for Migration {
             .await?;
         Ok(())
     }
+}
+
+/// The first columns of runs; later migrations add to them.
+fn runs() -> TableCreateStatement {
+    let text = |name: &'static str| ColumnDef::new(name).text().not_null().to_owned();
+    let word = |name: &'static str| ColumnDef::new(name).string().not_null().to_owned();
+    let number = |name: &'static str| ColumnDef::new(name).big_integer().not_null().to_owned();
+    Table::create()
+        .table("runs")
+        .col(ColumnDef::new("id").uuid().not_null().primary_key())
+        .col(ColumnDef::new("organization_id").uuid().not_null())
+        .col(word("name"))
+        .col(word("kind"))
+        .col(word("state"))
+        .col(text("spec"))
+        .col(word("spec_hash"))
+        .col(word("dataset_hash"))
+        .col(text("notes"))
+        .col(number("planned_units"))
+        .col(word("version"))
+        .col(number("created_at"))
+        .col(number("updated_at"))
+        .col(ColumnDef::new("finished_at").big_integer())
+        .to_owned()
 }

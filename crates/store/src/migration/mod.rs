@@ -10,6 +10,7 @@ mod m0007_evaluation_steps;
 mod m0008_score_paths;
 mod m0009_provider_batches;
 mod m0010_judged_outputs;
+mod m0011_platform;
 
 use sea_orm_migration::prelude::*;
 
@@ -29,6 +30,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_score_paths::Migration),
             Box::new(m0009_provider_batches::Migration),
             Box::new(m0010_judged_outputs::Migration),
+            Box::new(m0011_platform::Migration),
         ]
     }
 }

@@ -1,9 +1,9 @@
 //! Criteria, thresholds, methods, models and judges: made once, found again, never changed.
 
-use crate::fixture::{criterion, fixture, judged, judgement, new_judge, new_run, record, unit};
-use fullbench_store::{CriterionSource, EntityKind, ResultDetail, Store, StoreError};
+use crate::fixture::{criterion, fixture, judged, judgement, new_judge, new_run, unit};
+use fullbench_store::{CriterionSource, EntityKind, StoreError};
 use fullbench_types::{
-    DEFAULT_ORGANIZATION, ErrorCode, JudgeId, JudgeReference, OrganizationId, Scale, Score,
+    ErrorCode, JudgeId, JudgeReference, OrganizationId, Scale, Score,
 };
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::sqlx::{self, SqlitePool, sqlite::SqliteConnectOptions};
@@ -265,41 +265,6 @@ async fn judges_belong_to_their_organization() {
     theirs.add_criterion(&criterion("accuracy")).await.unwrap();
     theirs.add_judge(&new_judge("strict", "accuracy")).await.unwrap();
     assert_eq!(mine.judge("strict").await.unwrap(), judge, "the same name twice is no clash");
-}
-
-#[tokio::test]
-async fn a_database_from_before_judges_gets_them_and_keeps_its_scores() {
-    let fixture = fixture().await;
-    let run = new_run(&fixture.store).await;
-    let key = unit(0, 0);
-    let score = judged(key, 1, Score::graded(4.0, 0.75, None), judgement(None, None, 1));
-    record(&fixture.store, &run, &[(key, "a", "text")], &[score]).await;
-    fixture.whole.close().await.unwrap();
-    // Back to what the fourth migration left.
-    let pool = pool(fixture.folder.path()).await;
-    for sql in [
-        "DROP TABLE judged_outputs",
-        "DROP TABLE provider_batches",
-        "ALTER TABLE scores DROP COLUMN path",
-        "DROP TABLE evaluation_steps",
-        "DROP TABLE run_scorers",
-        "DROP INDEX scores_judged",
-        "ALTER TABLE scores DROP COLUMN judge_id",
-        "DROP TABLE judges",
-        "DROP TABLE thresholds",
-        "DROP TABLE criteria",
-        "DROP TABLE methods",
-        "DROP TABLE models",
-        "DELETE FROM seaql_migrations WHERE version > 'm0004_judgements'",
-    ] {
-        sqlx::query(sql).execute(&pool).await.unwrap();
-    }
-    pool.close().await;
-    let store = Store::open(fixture.folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
-    let page = store.results_after(run.id, None, 1, ResultDetail::Full).await.unwrap();
-    assert!(page[0].scores[0].score.judgement.is_some());
-    store.add_criterion(&criterion("accuracy")).await.unwrap();
-    store.add_judge(&new_judge("strict", "accuracy")).await.unwrap();
 }
 
 #[tokio::test]

@@ -50,6 +50,8 @@ pub(crate) fn new_judge(name: &str, criterion: &str) -> NewJudge {
 
 pub(crate) async fn new_run(store: &ScopedStore) -> RunRecord {
     let new = NewRun {
+        id: fullbench_types::RunId::generate(),
+        order: fullbench_store::RunOrder::default(),
         name: "test".to_owned(),
         kind: RunKind::Batch,
         spec: "{}".to_owned(),

@@ -1,19 +1,23 @@
-//! A data set frozen into content-addressed blocks.
+//! A tenant: it owns everything that carries its id.
 
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "dataset_versions")]
+#[sea_orm(table_name = "organizations")]
 pub(crate) struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
-    pub organization_id: Uuid,
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub content_hash: String,
-    pub source_hash: String,
+    pub id: Uuid,
+    pub name: String,
+    #[sea_orm(unique)]
+    pub slug: String,
+    pub plan: String,
     #[sea_orm(column_type = "Text")]
-    pub manifest: String,
-    pub cases: i64,
+    pub settings: String,
+    pub billing_email: Option<String>,
+    /// The number of its newest event.
+    pub last_event: i64,
     pub created_at: i64,
+    pub updated_at: i64,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

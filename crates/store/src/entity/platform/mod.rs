@@ -1,0 +1,11 @@
+//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, events.
+
+pub(crate) mod api_key;
+pub(crate) mod dataset;
+pub(crate) mod dataset_version;
+pub(crate) mod event;
+pub(crate) mod ground_truth;
+pub(crate) mod idempotency_key;
+pub(crate) mod organization;
+pub(crate) mod test_case;
+pub(crate) mod user;

@@ -1,0 +1,180 @@
+//! Cases of a version as rows, for looking at them; runs read the frozen blocks.
+
+use jiff::Timestamp;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
+};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{from_json, time, to_json};
+use crate::entity::platform::test_case;
+use crate::runs::now_milliseconds;
+use crate::{EntityKind, ScopedStore, StoreError};
+
+/// A row that is a case.
+#[derive(Debug, Clone)]
+pub struct NewCase {
+    /// Its position in the file, counted from 0.
+    pub row: u64,
+    /// Its identity across versions.
+    pub key: String,
+    /// The input.
+    pub input: Value,
+    /// The expected output.
+    pub expected_output: Option<String>,
+    /// Everything else.
+    pub metadata: Map<String, Value>,
+}
+
+/// A case of a version.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseRecord {
+    /// Its id.
+    pub id: Uuid,
+    /// The version.
+    pub version: Uuid,
+    /// Its position in the file, counted from 0.
+    pub row: u64,
+    /// Its identity across versions.
+    pub key: String,
+    /// The input.
+    pub input: Value,
+    /// The expected output.
+    pub expected_output: Option<String>,
+    /// Everything else.
+    pub metadata: Map<String, Value>,
+    /// When it was stored.
+    pub created_at: Timestamp,
+}
+
+impl ScopedStore {
+    /// Adds cases to a version that is being looked through.
+    pub async fn add_cases(&self, version: Uuid, cases: &[NewCase]) -> Result<(), StoreError> {
+        let now = now_milliseconds();
+        let mut rows = Vec::with_capacity(cases.len());
+        for case in cases {
+            rows.push(test_case::ActiveModel {
+                id: Set(Uuid::now_v7()),
+                organization_id: Set(self.organization.0),
+                version_id: Set(version),
+                row_index: Set(case.row as i64),
+                case_key: Set(case.key.clone()),
+                input: Set(case.input.to_string()),
+                expected_output: Set(case.expected_output.clone()),
+                metadata: Set(to_json(&case.metadata)?),
+                created_at: Set(now),
+            });
+        }
+        if !rows.is_empty() {
+            test_case::Entity::insert_many(rows).exec_without_returning(&self.database).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the cases of a version, so that it can be looked through again.
+    pub async fn clear_cases(&self, version: Uuid) -> Result<(), StoreError> {
+        test_case::Entity::delete_many()
+            .filter(test_case::Column::OrganizationId.eq(self.organization.0))
+            .filter(test_case::Column::VersionId.eq(version))
+            .exec(&self.database)
+            .await?;
+        Ok(())
+    }
+
+    /// How many cases a version has.
+    pub async fn case_count(&self, version: Uuid) -> Result<u64, StoreError> {
+        Ok(self.case_rows(version).count(&self.database).await?)
+    }
+
+    /// Cases from a row on, in order.
+    pub async fn cases_from(
+        &self,
+        version: Uuid,
+        row: u64,
+        limit: u64,
+    ) -> Result<Vec<CaseRecord>, StoreError> {
+        let rows = self
+            .case_rows(version)
+            .filter(test_case::Column::RowIndex.gte(i64::try_from(row).unwrap_or(i64::MAX)))
+            .order_by_asc(test_case::Column::RowIndex)
+            .limit(limit)
+            .all(&self.database)
+            .await?;
+        rows.into_iter().map(record).collect()
+    }
+
+    /// The metadata of cases from a row on, in order: what a filter looks at.
+    pub async fn case_metadata_from(
+        &self,
+        version: Uuid,
+        row: u64,
+        limit: u64,
+    ) -> Result<Vec<(u64, Map<String, Value>)>, StoreError> {
+        let rows: Vec<(i64, String)> = self
+            .case_rows(version)
+            .filter(test_case::Column::RowIndex.gte(i64::try_from(row).unwrap_or(i64::MAX)))
+            .order_by_asc(test_case::Column::RowIndex)
+            .limit(limit)
+            .select_only()
+            .column(test_case::Column::RowIndex)
+            .column(test_case::Column::Metadata)
+            .into_tuple()
+            .all(&self.database)
+            .await?;
+        rows.into_iter().map(|(row, json)| Ok((row as u64, from_json(&json)?))).collect()
+    }
+
+    /// The cases at these rows, in order of their rows.
+    pub async fn cases_at(
+        &self,
+        version: Uuid,
+        rows: &[u64],
+    ) -> Result<Vec<CaseRecord>, StoreError> {
+        let mut cases = Vec::with_capacity(rows.len());
+        // A statement has room for so many values only.
+        for some in rows.chunks(500) {
+            let found = self
+                .case_rows(version)
+                .filter(test_case::Column::RowIndex.is_in(some.iter().map(|row| *row as i64)))
+                .order_by_asc(test_case::Column::RowIndex)
+                .all(&self.database)
+                .await?;
+            for row in found {
+                cases.push(record(row)?);
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The case of this id.
+    pub async fn case_record(&self, version: Uuid, id: Uuid) -> Result<CaseRecord, StoreError> {
+        let row = self
+            .case_rows(version)
+            .filter(test_case::Column::Id.eq(id))
+            .one(&self.database)
+            .await?;
+        let kind = EntityKind::TestCase;
+        record(row.ok_or_else(|| StoreError::NameNotFound { kind, name: id.to_string() })?)
+    }
+
+    fn case_rows(&self, version: Uuid) -> Select<test_case::Entity> {
+        test_case::Entity::find()
+            .filter(test_case::Column::OrganizationId.eq(self.organization.0))
+            .filter(test_case::Column::VersionId.eq(version))
+    }
+}
+
+fn record(row: test_case::Model) -> Result<CaseRecord, StoreError> {
+    Ok(CaseRecord {
+        id: row.id,
+        version: row.version_id,
+        row: row.row_index as u64,
+        input: from_json(&row.input)?,
+        metadata: from_json(&row.metadata)?,
+        created_at: time(row.created_at)?,
+        key: row.case_key,
+        expected_output: row.expected_output,
+    })
+}

@@ -1,0 +1,54 @@
+//! What a team's platform keeps: organizations with users and keys, data sets with versions, cases and agreed answers, events,
+//! and requests that must not be carried out twice.
+
+mod cases;
+mod datasets;
+mod events;
+mod ground_truths;
+mod idempotency;
+mod keys;
+mod organizations;
+mod versions;
+
+pub use cases::{CaseRecord, NewCase};
+pub use datasets::{DatasetChange, DatasetRecord, NewDataset};
+pub(crate) use events::EventHub;
+pub use events::{EventRecord, NewEvent};
+pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
+pub use idempotency::{Claim, KeptAnswer};
+pub use keys::{ApiKeyRecord, NewApiKey, UserRecord};
+pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
+pub use versions::{NewVersion, VersionRecord, VersionValidation};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+
+/// A slice of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// How many to leave out.
+    pub offset: u64,
+    /// How many to give at most.
+    pub limit: u64,
+}
+
+fn time(milliseconds: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_millisecond(milliseconds)
+        .map_err(|_| StoreError::Damaged("a time out of range".to_owned()))
+}
+
+/// A stored word read back.
+fn word<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    read(word).ok_or_else(|| StoreError::Damaged(format!("an unknown word `{word}`")))
+}
+
+fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Damaged(error.to_string()))
+}
+
+fn from_json<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
+}

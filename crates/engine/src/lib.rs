@@ -36,12 +36,13 @@ pub use report::{
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
     CaseSelection, Estimate, JudgeEstimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun,
-    Progress, ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new,
+    Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, estimate, execute, prepare_new,
     prepare_rescore, prepare_resume,
 };
 pub use spec::{
-    BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions, EvaluationFile,
-    EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation, MessageTemplates, ModelEntry,
-    SampleConfig, SampleStrategy, StatisticsConfig, evaluation_schema, load_criterion,
-    load_evaluation, load_scorers, stored_judge, stored_spec,
+    AllowedAddress, BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions,
+    EvaluationFile, EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation,
+    MessageTemplates, ModelEntry, SampleConfig, SampleStrategy, SentRules, StatisticsConfig,
+    evaluation_schema, load_criterion, load_evaluation, load_scorers, load_sent, load_sent_scorers,
+    stored_judge, stored_spec,
 };

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fullbench_engine::{
-    BudgetConfig, EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, check_group_field,
-    execute, load_evaluation, prepare_new, summarize,
+    BudgetConfig, EvaluationSpec, PreparedRun, RunControl, RunEnd, RunReport, RunRequest,
+    check_group_field, execute, load_evaluation, prepare_new, summarize,
 };
 use fullbench_llm::{CacheMode, Provider, price_of};
 use fullbench_types::NanoDollars;
@@ -26,14 +26,11 @@ pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, C
     }
     let store = home::open(home).await?;
     let needs_keys = !arguments.control.cache_only;
-    let prepared = prepare_new(
-        evaluation,
-        &store,
-        needs_keys,
-        arguments.report.by.as_deref(),
-        env!("CARGO_PKG_VERSION"),
-    )
-    .await?;
+    let request = RunRequest {
+        group_by: arguments.report.by.as_deref(),
+        ..RunRequest::new(env!("CARGO_PKG_VERSION"), needs_keys)
+    };
+    let prepared = prepare_new(evaluation, &store, request).await?;
     carry_out(prepared, &arguments.control, &arguments.report).await
 }
 

@@ -16,7 +16,7 @@ use fullbench_store::ScopedStore;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::run::{PreparedRun, prepare_new};
+use crate::run::{PreparedRun, RunRequest, prepare_new};
 use crate::spec::LoadedEvaluation;
 use crate::{BudgetConfig, EngineError};
 
@@ -132,7 +132,7 @@ pub async fn prepare_check(
         own_systems: request.own_systems,
         correct: request.correct,
     });
-    prepare_new(evaluation, store, needs_keys, None, version).await
+    prepare_new(evaluation, store, RunRequest::new(version, needs_keys)).await
 }
 
 /// A probe as a case: the row it is made of, with the answer that is put before the judge.

@@ -21,6 +21,6 @@ pub use estimate::{Estimate, JudgeEstimate, ModelEstimate, estimate};
 pub use execute::{RunControl, RunEnd, execute};
 pub use plan::{CaseSelection, Plan};
 pub(crate) use prepare::planned;
-pub use prepare::{PreparedRun, prepare_new, prepare_resume};
+pub use prepare::{PreparedRun, RunRequest, prepare_new, prepare_resume};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;

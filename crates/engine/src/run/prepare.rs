@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use fullbench_llm::{ModelConfig, Provider, estimate_messages, price_of, upper_estimate_messages};
 use fullbench_score::NamedScorer;
-use fullbench_store::{DatasetVersion, NewRun, RunLock, RunRecord, ScopedStore, StoreError};
+use fullbench_store::{
+    DatasetVersion, NewRun, RunLock, RunOrder, RunRecord, ScopedStore, StoreError,
+};
 use fullbench_types::{ContentHash, RunId, RunKind, RunState};
 
 use super::open::OpenLane;
@@ -57,7 +59,10 @@ pub(crate) async fn check(
     mut evaluation: LoadedEvaluation,
     store: &ScopedStore,
 ) -> Result<Checked, EngineError> {
-    let dataset = Arc::new(import_dataset(&mut evaluation, store).await?);
+    let dataset = match evaluation.frozen.take() {
+        Some(frozen) => Arc::new(frozen),
+        None => Arc::new(import_dataset(&mut evaluation, store).await?),
+    };
     evaluation.spec.group = group_field(&evaluation, &dataset)?;
     let mut cases = store.cases(dataset.clone());
     let spec = evaluation.spec.clone();
@@ -83,14 +88,37 @@ pub(crate) async fn check(
     Ok(Checked { spec, dataset, plan, scorers, prompts, tokens })
 }
 
+/// How a new run is asked for.
+#[derive(Debug, Clone)]
+pub struct RunRequest<'text> {
+    /// The id it gets.
+    pub id: RunId,
+    /// Calls will be made, so that keys must be there.
+    pub needs_keys: bool,
+    /// The field that its report will be grouped by.
+    pub group_by: Option<&'text str>,
+    /// The version of fullbench.
+    pub version: &'text str,
+    /// Who asked, how urgently, and what for.
+    pub order: RunOrder,
+}
+
+impl<'text> RunRequest<'text> {
+    /// A run that the command line works on itself.
+    #[must_use]
+    pub fn new(version: &'text str, needs_keys: bool) -> Self {
+        let order = RunOrder::default();
+        Self { id: RunId::generate(), needs_keys, group_by: None, version, order }
+    }
+}
+
 /// Prepares a new run; nothing is stored of it unless everything holds together.
 pub async fn prepare_new(
     evaluation: LoadedEvaluation,
     store: &ScopedStore,
-    needs_keys: bool,
-    group_by: Option<&str>,
-    version: &str,
+    request: RunRequest<'_>,
 ) -> Result<PreparedRun, EngineError> {
+    let RunRequest { id, needs_keys, group_by, version, order } = request;
     let mut problems = missing_prices(&evaluation);
     if needs_keys {
         problems.extend(missing_keys(&evaluation));
@@ -111,6 +139,8 @@ pub async fn prepare_new(
     let kind = if plan.units() == 1 { RunKind::Single } else { RunKind::Batch };
     let record = store
         .create_run(NewRun {
+            id,
+            order,
             name: spec.name.clone(),
             kind,
             spec: stored,

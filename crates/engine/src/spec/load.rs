@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fullbench_llm::{ConfigError, ModelConfig, Provider};
 use fullbench_score::ScorerConfig;
+use fullbench_store::DatasetVersion;
 use serde_json::{Value, json};
 
 use super::conditions::quoted;
@@ -28,7 +29,18 @@ pub struct LoadedEvaluation {
     pub file: EvaluationFile,
     /// The spec so far: the field mapping is completed when the data set is read.
     pub spec: EvaluationSpec,
-    document: Node,
+    pub(super) document: Node,
+    /// The cases, where they are frozen already.
+    pub(crate) frozen: Option<DatasetVersion>,
+}
+
+/// Whose evaluation it is, and so what of this machine it may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// The user's own.
+    User,
+    /// Somebody else's: nothing.
+    Nobody,
 }
 
 impl LoadedEvaluation {
@@ -52,7 +64,8 @@ impl LoadedEvaluation {
         let prompt = PromptTemplates { required: false, ..PromptTemplates::default() };
         let mut spec = spec_of(&file, name.to_owned(), models, scorers, prompt);
         spec.dataset = source.display().to_string();
-        Ok(Self { path: source.to_owned(), file, spec, document: parse("{}")? })
+        let document = parse("{}")?;
+        Ok(Self { path: source.to_owned(), file, spec, document, frozen: None })
     }
 
     /// The data set file, if the cases are not inline.
@@ -85,7 +98,8 @@ pub fn load_evaluation(
     })?;
     let document = parse(&quoted(&text)).or_else(|_| parse(&text)).map_err(in_file)?;
     let file: EvaluationFile = decode(&document).map_err(in_file)?;
-    let mut check = Check { path, document: &document, definitions, problems: Vec::new() };
+    let problems = Vec::new();
+    let mut check = Check { path, document: &document, definitions, problems, trust: Trust::User };
     check.cases(&file);
     check.numbers(&file);
     let models = check.models(&file);
@@ -98,11 +112,11 @@ pub fn load_evaluation(
     }
     let name = file.name.clone().unwrap_or_else(|| default_name(path));
     let spec = spec_of(&file, name, models, scorers, prompt);
-    Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document })
+    Ok(LoadedEvaluation { path: path.to_owned(), file, spec, document, frozen: None })
 }
 
 /// The spec of a file whose parts are checked.
-fn spec_of(
+pub(super) fn spec_of(
     file: &EvaluationFile,
     name: String,
     models: Vec<ModelConfig>,
@@ -138,9 +152,30 @@ pub(super) struct Check<'file> {
     pub(super) document: &'file Node,
     pub(super) definitions: &'file Definitions,
     pub(super) problems: Vec<InputProblem>,
+    pub(super) trust: Trust,
 }
 
 impl Check<'_> {
+    /// The text of a file that the evaluation names.
+    pub(super) fn read_text(&self, name: &str) -> Result<String, InputProblem> {
+        match self.trust {
+            Trust::User => read_text(&resolve(self.path, name)),
+            Trust::Nobody => Err(InputProblem::new("the server reads no files for others")
+                .hint("write here what is in the file")),
+        }
+    }
+
+    /// Fills in which weights a model means that runs in this process.
+    pub(super) fn settle_local(&self, model: &mut ModelConfig) -> Result<(), InputProblem> {
+        let is_path = model.model.as_deref().is_some_and(fullbench_embed::is_path);
+        if is_path && self.trust == Trust::Nobody {
+            return Err(InputProblem::new("the server reads no files for others")
+                .hint("name weights that the server has, for example `smollm2-135m-instruct`"));
+        }
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        crate::local::settle(model, folder)
+    }
+
     pub(super) fn refuse(&mut self, field: &str, problem: InputProblem) {
         self.problems.push(locate(self.document, self.path, field, problem));
     }
@@ -167,7 +202,7 @@ impl Check<'_> {
         }
     }
 
-    fn numbers(&mut self, file: &EvaluationFile) {
+    pub(super) fn numbers(&mut self, file: &EvaluationFile) {
         if file.repetitions == 0 || file.repetitions > 10_000 {
             let problem = InputProblem::new(format!("{} is out of range", file.repetitions));
             self.refuse("repetitions", problem.hint("use 1 to 10000"));
@@ -216,7 +251,7 @@ impl Check<'_> {
         }
     }
 
-    fn models(&mut self, file: &EvaluationFile) -> Vec<ModelConfig> {
+    pub(super) fn models(&mut self, file: &EvaluationFile) -> Vec<ModelConfig> {
         if file.models.is_empty() {
             let problem = InputProblem::new("there are no models")
                 .hint("add one, for example `- openai:gpt-4o-mini`");
@@ -236,11 +271,11 @@ impl Check<'_> {
                 self.refuse_config(&format!("{field}.limits"), error);
             }
             let name = model.display_name();
-            if model.provider == Provider::Local && model.validate().is_ok() {
-                let folder = self.path.parent().unwrap_or(Path::new(""));
-                if let Err(problem) = crate::local::settle(&mut model, folder) {
-                    self.refuse(&format!("{field}.model"), problem);
-                }
+            if model.provider == Provider::Local
+                && model.validate().is_ok()
+                && let Err(problem) = self.settle_local(&mut model)
+            {
+                self.refuse(&format!("{field}.model"), problem);
             }
             if let Some(first) = seen.insert(name.clone(), index) {
                 let problem = InputProblem::new(format!(
@@ -255,7 +290,11 @@ impl Check<'_> {
         models
     }
 
-    fn prompt(&mut self, file: &EvaluationFile, models: &[ModelConfig]) -> PromptTemplates {
+    pub(super) fn prompt(
+        &mut self,
+        file: &EvaluationFile,
+        models: &[ModelConfig],
+    ) -> PromptTemplates {
         let templates = match (&file.prompt, &file.messages) {
             (Some(_), Some(_)) => {
                 let problem = InputProblem::new("there are both `prompt` and `messages`")
@@ -278,7 +317,7 @@ impl Check<'_> {
         if prompt.contains("{{") || prompt.contains("{%") || prompt.contains('\n') {
             return PromptTemplates::of_text("prompt", prompt);
         }
-        match read_text(&resolve(self.path, prompt)) {
+        match self.read_text(prompt) {
             Ok(text) => PromptTemplates::of_text(prompt, &text),
             Err(problem) => {
                 let hint =
@@ -303,7 +342,7 @@ impl Check<'_> {
         }
     }
 
-    fn gates(&mut self, file: &EvaluationFile, scorers: &[ScorerConfig]) {
+    pub(super) fn gates(&mut self, file: &EvaluationFile, scorers: &[ScorerConfig]) {
         let names: Vec<&str> = scorers.iter().map(ScorerConfig::name).collect();
         for (index, gate) in file.gates.iter().enumerate() {
             if let Err(problem) = check_gate(gate, &names) {

@@ -12,7 +12,7 @@ use super::Definitions;
 use super::decode::decode;
 use super::did_you_mean;
 use super::file::ModelEntry;
-use super::load::{Check, locate, named, read_text, resolve};
+use super::load::{Check, Trust, locate, named, read_text, resolve};
 use super::yaml::parse;
 use crate::{EngineError, InputProblem};
 
@@ -30,7 +30,8 @@ pub fn load_scorers(
     let text = read_text(path).map_err(|problem| problem.in_file(path))?;
     let document = parse(&text).map_err(|problem| problem.in_file(path))?;
     let file: ScorersFile = decode(&document).map_err(|problem| problem.in_file(path))?;
-    let mut check = Check { path, document: &document, definitions, problems: Vec::new() };
+    let problems = Vec::new();
+    let mut check = Check { path, document: &document, definitions, problems, trust: Trust::User };
     let scorers = check.scorers(&file.scorers);
     if file.scorers.is_empty() {
         let problem = InputProblem::new("there are no scorers");
@@ -44,8 +45,8 @@ pub fn stored_judge(name: &str, definitions: &Definitions) -> Result<ScorerConfi
     let mut entry = ScorerConfig::new("judge");
     entry.parameters.insert("judge".to_owned(), Value::String(name.to_owned()));
     let document = parse("{}")?;
-    let mut check =
-        Check { path: Path::new(""), document: &document, definitions, problems: Vec::new() };
+    let (path, problems) = (Path::new(""), Vec::new());
+    let mut check = Check { path, document: &document, definitions, problems, trust: Trust::User };
     let mut scorers = check.scorers(&[entry]);
     match scorers.pop().filter(|_| check.problems.is_empty()) {
         Some(judge) => Ok(judge),
@@ -138,6 +139,12 @@ impl Check<'_> {
         for parameter in description.model_parameters {
             let Some(Value::String(name)) = scorer.parameters.get_mut(*parameter) else { continue };
             if fullbench_embed::is_path(name) {
+                if self.trust == Trust::Nobody {
+                    let problem = InputProblem::new("the server reads no files for others")
+                        .hint("name weights that the server has, for example `all-minilm-l6-v2`");
+                    let place = format!("{field}.{parameter}");
+                    return Err(locate(self.document, self.path, &place, problem));
+                }
                 let path = resolve(self.path, name);
                 let path = std::path::absolute(&path).unwrap_or(path);
                 *name = path.to_string_lossy().into_owned();
@@ -145,10 +152,9 @@ impl Check<'_> {
         }
         for parameter in description.file_parameters {
             let Some(Value::String(name)) = scorer.parameters.get(*parameter) else { continue };
-            let path = resolve(self.path, name);
             let place = format!("{field}.{parameter}");
             let here = |problem| locate(self.document, self.path, &place, problem);
-            let text = read_text(&path).map_err(|problem| here(named(problem, name)))?;
+            let text = self.read_text(name).map_err(|problem| here(named(problem, name)))?;
             let content: Value = serde_json::from_str(&text).map_err(|error| {
                 InputProblem::new(format!("this is not valid JSON: {error}"))
                     .in_file(name)
@@ -169,7 +175,7 @@ impl Check<'_> {
                     problem.hint("keep one of them"),
                 ));
             }
-            let text = read_text(&resolve(self.path, name)).map_err(|problem| {
+            let text = self.read_text(name).map_err(|problem| {
                 locate(self.document, self.path, &place, named(problem, name))
             })?;
             scorer.parameters.insert((*content).to_owned(), Value::String(text));
@@ -195,7 +201,7 @@ impl Check<'_> {
         for (place, entry) in values_at(parameters, path) {
             let Value::String(name) = &*entry else { continue };
             let place = format!("{field}.{place}");
-            let text = read_text(&resolve(self.path, name)).map_err(|problem| {
+            let text = self.read_text(name).map_err(|problem| {
                 locate(self.document, self.path, &place, named(problem, name))
             })?;
             let mut rows = Vec::new();
@@ -231,8 +237,7 @@ impl Check<'_> {
                 if let Err(error) = model.validate() {
                     refused.push((field, Err(error)));
                 } else if model.provider == Provider::Local {
-                    let folder = self.path.parent().unwrap_or(Path::new(""));
-                    match crate::local::settle(&mut model, folder) {
+                    match self.settle_local(&mut model) {
                         Ok(()) => *entry = serde_json::to_value(&model).unwrap_or_default(),
                         Err(problem) => refused.push((field, Ok(problem))),
                     }

@@ -2,9 +2,7 @@
 
 use crate::fixture::{criterion, fixture, judged, judgement, new_judge, new_run, unit};
 use fullbench_store::{CriterionSource, EntityKind, StoreError};
-use fullbench_types::{
-    ErrorCode, JudgeId, JudgeReference, OrganizationId, Scale, Score,
-};
+use fullbench_types::{ErrorCode, JudgeId, JudgeReference, OrganizationId, Scale, Score};
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::sqlx::{self, SqlitePool, sqlite::SqliteConnectOptions};
 use serde_json::json;

@@ -1,0 +1,99 @@
+//! What an evaluation of somebody else must not be able to do.
+#![allow(clippy::unwrap_used)]
+
+use fullbench_store::FieldMapping;
+use fullbench_types::ContentHash;
+
+use super::*;
+
+fn dataset() -> DatasetVersion {
+    DatasetVersion {
+        hash: ContentHash::of(b""),
+        source: "questions".to_owned(),
+        cases: 1,
+        fields: ["input", "reference", "output"].map(str::to_owned).to_vec(),
+        mapping: FieldMapping { input: Some("input".to_owned()), references: Vec::new() },
+        blocks: Vec::new(),
+    }
+}
+
+fn problems(document: Value, rules: &SentRules) -> Vec<InputProblem> {
+    match load_sent(document, dataset(), &Definitions::default(), rules) {
+        Err(EngineError::Input(problems)) => problems,
+        Err(other) => panic!("{other}"),
+        Ok(_) => Vec::new(),
+    }
+}
+
+fn fields(document: Value) -> Vec<String> {
+    let problems = problems(document, &SentRules::default());
+    problems.into_iter().filter_map(|problem| problem.field).collect()
+}
+
+#[test]
+fn a_plain_evaluation_is_taken() {
+    let sent = json!({"models": ["recorded"], "scorers": ["exact_match"]});
+    let loaded = load_sent(sent, dataset(), &Definitions::default(), &SentRules::default());
+    assert_eq!(loaded.unwrap().spec.name, "questions");
+}
+
+#[test]
+fn files_keys_programs_and_addresses_of_the_server_are_out_of_reach() {
+    let judge = json!({"type": "g_eval", "criterion": "coherence",
+        "model": {"provider": "openai", "model": "m", "base_url": "http://169.254.169.254/"}});
+    let keyed = json!({"provider": "openai", "model": "m", "api_key_env": "DATABASE_URL"});
+    let endpoints = json!({"provider": "openai", "model": "m",
+        "endpoints": [{"base_url": "http://127.0.0.1:1"}]});
+    let embedding = json!({"type": "semantic_similarity", "model": "openai:e",
+        "base_url": "http://127.0.0.1:1"});
+    for (document, field) in [
+        (json!({"models": ["recorded"], "prompt": "/etc/passwd"}), "prompt"),
+        (json!({"models": ["recorded"], "dataset": "/etc/passwd"}), "dataset"),
+        (json!({"models": [{"provider": "local", "model": "/etc/passwd"}]}), "models[0].model"),
+        (json!({"models": [keyed]}), "models[0].api_key_env"),
+        (json!({"models": [endpoints]}), "models[0].endpoints[0].base_url"),
+        (json!({"models": ["recorded"], "scorers": [judge]}), "scorers[0].model.base_url"),
+        (json!({"models": ["recorded"], "scorers": [embedding]}), "scorers[0].base_url"),
+        (
+            json!({"models": ["recorded"],
+                "scorers": [{"type": "semantic_similarity", "model": "./weights"}]}),
+            "scorers[0].model",
+        ),
+        (
+            json!({"models": ["recorded"],
+                "scorers": [{"type": "command", "command": ["id"]}]}),
+            "scorers[0].type",
+        ),
+        (
+            json!({"models": ["recorded"],
+                "scorers": [{"type": "javascript", "file": "/etc/passwd"}]}),
+            "scorers[0].file",
+        ),
+        (
+            json!({"models": ["recorded"],
+                "scorers": [{"type": "json_schema", "schema": "/etc/passwd"}]}),
+            "scorers[0].schema",
+        ),
+        (json!({"models": [{"provider": "recorded", "field": "nothing"}]}), "models[0]"),
+    ] {
+        let found = fields(document.clone());
+        assert!(found.iter().any(|found| found == field), "{document}: {found:?}");
+    }
+}
+
+#[test]
+fn an_allowed_address_gets_its_own_key_and_nothing_beside_it_is_allowed() {
+    let allowed: AllowedAddress = "http://127.0.0.1:900=SIM_KEY".parse().unwrap();
+    let rules = SentRules { addresses: vec![allowed] };
+    let model = |url: &str| json!({"provider": "openai", "model": "m", "base_url": url});
+    let sent = |url: &str| json!({"models": [model(url)], "prompt": "{{ input }}"});
+    let loaded =
+        load_sent(sent("http://127.0.0.1:900/v1"), dataset(), &Definitions::default(), &rules)
+            .unwrap();
+    assert_eq!(loaded.spec.models[0].api_key_env.as_deref(), Some("SIM_KEY"));
+    for other in
+        ["http://127.0.0.1:9000", "http://127.0.0.1:900.evil.com", "http://127.0.0.1:900.evil.com"]
+    {
+        assert_eq!(problems(sent(other), &rules).len(), 1, "{other}");
+    }
+}

@@ -7,6 +7,7 @@ pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
+pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Judge(judging::JudgeArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
+    Serve(serve::ServeArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
     /// Statistics of files: agreement, rankings, experiments, judges against people

@@ -65,6 +65,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
             block_on(commands::judging::threshold::run(&threshold, &home))
         }
         Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home)),
+        Command::Serve(serve) => block_on(commands::serve::run(&serve, &home)),
         Command::Export(export) => block_on(commands::export::run(&export, &home)),
         Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home)),
     }

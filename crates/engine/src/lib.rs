@@ -13,6 +13,7 @@ mod prompt;
 mod report;
 mod review;
 mod run;
+mod single;
 mod spec;
 
 pub use dataset::{
@@ -39,10 +40,11 @@ pub use run::{
     Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, estimate, execute, prepare_new,
     prepare_rescore, prepare_resume,
 };
+pub use single::{AnswerScorers, Connections};
 pub use spec::{
     AllowedAddress, BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions,
     EvaluationFile, EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation,
-    MessageTemplates, ModelEntry, SampleConfig, SampleStrategy, SentRules, StatisticsConfig,
-    evaluation_schema, load_criterion, load_evaluation, load_scorers, load_sent, load_sent_scorers,
-    stored_judge, stored_spec,
+    MessageTemplates, MetricRules, ModelEntry, SampleConfig, SampleStrategy, SentRules,
+    StatisticsConfig, evaluation_schema, load_criterion, load_evaluation, load_scorers, load_sent,
+    load_sent_scorers, stored_judge, stored_spec,
 };

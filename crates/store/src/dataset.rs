@@ -49,6 +49,35 @@ pub struct DatasetVersion {
     pub mapping: FieldMapping,
     /// The blocks in order.
     pub blocks: Vec<StoredBlock>,
+    /// The cases themselves, where they are too few for blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inline: Vec<InlineCase>,
+}
+
+/// A case that is kept with its data set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InlineCase {
+    /// Its identity.
+    pub key: String,
+    /// Its fields.
+    pub fields: Map<String, Value>,
+}
+
+impl DatasetVersion {
+    /// A data set of a few cases, kept as they are.
+    #[must_use]
+    pub fn of_cases(source: String, mapping: FieldMapping, inline: Vec<InlineCase>) -> Self {
+        let parts = serde_json::to_vec(&(&inline, &mapping)).unwrap_or_default();
+        let mut fields: Vec<String> = Vec::new();
+        for name in inline.iter().flat_map(|case| case.fields.keys()) {
+            if !fields.contains(name) {
+                fields.push(name.clone());
+            }
+        }
+        let hash = ContentHash::of_parts(&[b"inline", &parts]);
+        let cases = inline.len() as u64;
+        Self { hash, source, cases, fields, mapping, blocks: Vec::new(), inline }
+    }
 }
 
 #[derive(Serialize)]
@@ -110,7 +139,8 @@ impl DatasetWriter {
         let mapped = serde_json::to_vec(&mapping)
             .map_err(|error| StoreError::Damaged(format!("field mapping: {error}")))?;
         let hash = ContentHash::of_parts(&[&hasher, &mapped]);
-        Ok(DatasetVersion { hash, source, cases: self.cases, fields, mapping, blocks: self.blocks })
+        let (cases, blocks) = (self.cases, self.blocks);
+        Ok(DatasetVersion { hash, source, cases, fields, mapping, blocks, inline: Vec::new() })
     }
 
     fn close_block(&mut self) -> Result<(), StoreError> {
@@ -157,6 +187,11 @@ impl CaseReader {
     /// The case at this index.
     pub fn case(&mut self, index: u64) -> Result<TestCase, StoreError> {
         let missing = || StoreError::Damaged(format!("the data set has no case {index}"));
+        if !self.version.inline.is_empty() {
+            let case = self.version.inline.get(index as usize).ok_or_else(missing)?;
+            let InlineCase { key, fields } = case.clone();
+            return Ok(self.version.mapping.case(index, key, fields));
+        }
         let number = self
             .version
             .blocks

@@ -10,6 +10,7 @@ mod database;
 mod dataset;
 mod entity;
 mod error;
+mod insert;
 mod judgements;
 mod judging;
 mod lock;
@@ -27,7 +28,9 @@ mod runs;
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
-pub use dataset::{CaseReader, DatasetVersion, DatasetWriter, FieldMapping, StoredBlock};
+pub use dataset::{
+    CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,
+};
 pub use error::{EntityKind, StoreError};
 pub use judgements::{
     DailyCost, DocumentDifficulty, DocumentScore, DocumentScores, FailurePattern, JudgeKey,
@@ -43,12 +46,12 @@ pub use objects::ObjectStore;
 pub use platform::{
     ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, EventRecord, GroundTruthRecord,
     KeptAnswer, NewApiKey, NewCase, NewDataset, NewEvent, NewGroundTruth, NewOrganization,
-    NewVersion, OrganizationRecord, OrganizationSettings, Page, UserRecord, VersionRecord,
-    VersionValidation,
+    NewVersion, OrganizationRecord, OrganizationSettings, Page, SingleRun, UserRecord,
+    VersionRecord, VersionValidation,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
-pub use runs::{NewRun, RunOrder, RunRecord};
+pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};

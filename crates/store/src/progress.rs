@@ -1,6 +1,6 @@
 //! How far a run has come, and which of its units are still open.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use fullbench_types::{NanoDollars, RunId, UnitKey};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QueryResult};
@@ -52,6 +52,27 @@ impl ScopedStore {
             spent: NanoDollars(row.spent_nanodollars),
         });
         Ok(lanes.collect())
+    }
+
+    /// How far runs have come, all their lanes together; runs without any record are left out.
+    pub async fn progress_of(
+        &self,
+        runs: &[RunId],
+    ) -> Result<HashMap<RunId, LaneProgress>, StoreError> {
+        let rows = run_progress::Entity::find()
+            .filter(run_progress::Column::RunId.is_in(runs.iter().map(|run| run.0)))
+            .filter(run_progress::Column::OrganizationId.eq(self.organization.0))
+            .all(&self.database)
+            .await?;
+        let mut sums: HashMap<RunId, LaneProgress> = HashMap::new();
+        for row in rows {
+            let sum = sums.entry(RunId(row.run_id)).or_default();
+            sum.watermark += row.watermark as u64;
+            sum.answered += row.answered as u64;
+            sum.failed += row.failed as u64;
+            sum.spent += NanoDollars(row.spent_nanodollars);
+        }
+        Ok(sums)
     }
 
     /// Units of a lane whose last attempt failed, in order.

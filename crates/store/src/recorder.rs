@@ -1,13 +1,13 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
-use std::task::Poll;
-
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, TransactionTrait, Value};
+use sea_orm::{DatabaseTransaction, TransactionTrait, Value};
+use serde_json::json;
 use uuid::Uuid;
 
+use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
-use crate::{LaneProgress, ScopedStore, StoreError};
+use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
 
 /// What a unit got from its model.
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +38,8 @@ pub struct ScoreRecord {
 pub struct RunRecorder {
     store: ScopedStore,
     run: RunId,
+    tells: bool,
 }
-
-/// Rows of the prepared statements; what does not fill the larger goes into the smaller.
-const ROWS_PER_STATEMENT: [usize; 4] = [256, 32, 4, 1];
 
 const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, organization_id, \
     case_key, status, text, finish_reason, input_tokens, output_tokens, cached_input_tokens, \
@@ -74,9 +72,10 @@ const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_ind
     judgement = excluded.judgement, judge_id = excluded.judge_id, path = excluded.path, \
     recorded_at = excluded.recorded_at WHERE scores.reason = 'provider_error'";
 
-const UPSERT_LANE: &str = "INSERT INTO run_progress (run_id, model_index, organization_id, \
-    watermark, answered, failed, spent_nanodollars) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-    ON CONFLICT (run_id, model_index) DO UPDATE SET watermark = excluded.watermark, \
+const LANE_COLUMNS: &str = "run_id, model_index, organization_id, watermark, answered, failed, \
+    spent_nanodollars";
+
+const REPLACE_LANES: &str = "ON CONFLICT (run_id, model_index) DO UPDATE SET watermark = excluded.watermark, \
     answered = excluded.answered, failed = excluded.failed, \
     spent_nanodollars = excluded.spent_nanodollars";
 
@@ -84,11 +83,17 @@ impl ScopedStore {
     /// The writer of a run's results.
     #[must_use]
     pub fn recorder(&self, run: RunId) -> RunRecorder {
-        RunRecorder { store: self.clone(), run }
+        RunRecorder { store: self.clone(), run, tells: false }
     }
 }
 
 impl RunRecorder {
+    /// The same, also telling of every group as an event.
+    #[must_use]
+    pub fn telling(self) -> Self {
+        Self { tells: true, ..self }
+    }
+
     /// Commits a group: answers and failures, scores, and how far each lane has come. Recording a key twice changes nothing.
     pub async fn commit(
         &self,
@@ -96,46 +101,132 @@ impl RunRecorder {
         scores: &[&ScoreRecord],
         lanes: &[LaneProgress],
     ) -> Result<(), StoreError> {
-        let now = now_milliseconds();
         let transaction = self.store.database.begin().await?;
+        let run = self.run;
+        self.store.insert_generations(&transaction, generations, |record| (run, *record)).await?;
+        self.store.insert_scores(&transaction, scores, |record| (run, record)).await?;
+        self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
+        let told = match self.tells {
+            true => {
+                let event = results_event(run, generations, scores, lanes);
+                self.store.add_events_in(&transaction, event.as_slice()).await?
+            }
+            false => Vec::new(),
+        };
+        transaction.commit().await?;
+        self.store.events.tell(told);
+        Ok(())
+    }
+}
+
+/// What a group means for whoever watches the run: which units got scores, which failed, how far each model has come.
+fn results_event(
+    run: RunId,
+    generations: &[GenerationRecord<'_>],
+    scores: &[&ScoreRecord],
+    lanes: &[LaneProgress],
+) -> Option<NewEvent> {
+    let unit = |key: &UnitKey| [key.case_index, key.model_index.into(), key.repetition.into()];
+    let mut scored: Vec<[u64; 3]> = scores.iter().map(|record| unit(&record.key)).collect();
+    scored.dedup();
+    let failed = generations.iter().filter(|record| record.result.is_err());
+    let failed: Vec<[u64; 3]> = failed.map(|record| unit(&record.key)).collect();
+    let answered: Vec<[u64; 3]> = match scores.is_empty() {
+        true => {
+            generations.iter().filter(|one| one.result.is_ok()).map(|one| unit(&one.key)).collect()
+        }
+        false => Vec::new(),
+    };
+    if generations.is_empty() && scores.is_empty() {
+        return None;
+    }
+    let progress: Vec<_> = lanes
+        .iter()
+        .map(|lane| {
+            json!({ "model_index": lane.model_index, "completed": lane.watermark,
+                "answered": lane.answered, "failed": lane.failed,
+                "cost_usd": lane.spent.dollars() })
+        })
+        .collect();
+    let data =
+        json!({ "answered": answered, "scored": scored, "failed": failed, "progress": progress });
+    Some(NewEvent { run: Some(run), kind: "run.results", data })
+}
+
+impl ScopedStore {
+    /// Adds answers and failures of runs.
+    pub(crate) async fn insert_generations<T>(
+        &self,
+        transaction: &DatabaseTransaction,
+        records: &[T],
+        record_of: impl for<'record> Fn(&'record T) -> (RunId, GenerationRecord<'record>),
+    ) -> Result<(), StoreError> {
         let insert = InsertMany {
             table: "generations",
             columns: GENERATION_COLUMNS,
             conflict: REPLACE_FAILURES,
         };
-        insert
-            .run(&self.store, &transaction, generations, |record, values| {
-                self.generation_values(record, now, values);
-            })
-            .await?;
+        let now = now_milliseconds();
+        let values = |record: &T, values: &mut Vec<Value>| {
+            let (run, record) = record_of(record);
+            self.generation_values(run, &record, now, values);
+        };
+        insert.run(self, transaction, records, values).await
+    }
+
+    /// Adds scores of runs.
+    pub(crate) async fn insert_scores<T>(
+        &self,
+        transaction: &DatabaseTransaction,
+        records: &[T],
+        record_of: impl for<'record> Fn(&'record T) -> (RunId, &'record ScoreRecord),
+    ) -> Result<(), StoreError> {
         let insert = InsertMany {
             table: "scores",
             columns: SCORE_COLUMNS,
             conflict: REPLACE_MISSING_SCORES,
         };
-        insert
-            .run(&self.store, &transaction, scores, |record, values| {
-                self.score_values(record, now, values);
-            })
-            .await?;
-        for lane in lanes {
-            let values = vec![
-                self.run.0.into(),
+        let now = now_milliseconds();
+        let values = |record: &T, values: &mut Vec<Value>| {
+            let (run, record) = record_of(record);
+            self.score_values(run, record, now, values);
+        };
+        insert.run(self, transaction, records, values).await
+    }
+
+    /// Sets how far lanes of runs have come.
+    pub(crate) async fn insert_lanes<T>(
+        &self,
+        transaction: &DatabaseTransaction,
+        lanes: &[T],
+        lane_of: impl Fn(&T) -> (RunId, LaneProgress),
+    ) -> Result<(), StoreError> {
+        let insert =
+            InsertMany { table: "run_progress", columns: LANE_COLUMNS, conflict: REPLACE_LANES };
+        let values = |lane: &T, values: &mut Vec<Value>| {
+            let (run, lane) = lane_of(lane);
+            values.extend([
+                run.0.into(),
                 (lane.model_index as i32).into(),
-                self.store.organization.0.into(),
+                self.organization.0.into(),
                 (lane.watermark as i64).into(),
                 (lane.answered as i64).into(),
                 (lane.failed as i64).into(),
                 lane.spent.0.into(),
-            ];
-            transaction.execute_raw(self.store.statement(UPSERT_LANE, values)).await?;
-        }
-        Ok(transaction.commit().await?)
+            ]);
+        };
+        insert.run(self, transaction, lanes, values).await
     }
 
-    fn generation_values(&self, record: &GenerationRecord<'_>, now: i64, values: &mut Vec<Value>) {
-        self.unit_values(&record.key, values);
-        values.extend([self.store.organization.0.into(), record.case_key.into()]);
+    fn generation_values(
+        &self,
+        run: RunId,
+        record: &GenerationRecord<'_>,
+        now: i64,
+        values: &mut Vec<Value>,
+    ) {
+        unit_values(run, &record.key, values);
+        values.extend([self.organization.0.into(), record.case_key.into()]);
         match record.result {
             Ok(generation) => answered_values(generation, values),
             Err(failure) => failed_values(failure, values),
@@ -143,14 +234,14 @@ impl RunRecorder {
         values.push(now.into());
     }
 
-    fn score_values(&self, record: &ScoreRecord, now: i64, values: &mut Vec<Value>) {
+    fn score_values(&self, run: RunId, record: &ScoreRecord, now: i64, values: &mut Vec<Value>) {
         let score = &record.score;
         let judge = score.judgement.as_ref().and_then(|judgement| judgement.judge.as_ref());
-        self.unit_values(&record.key, values);
+        unit_values(run, &record.key, values);
         values.extend([
             Uuid::from_bytes(record.scorer).into(),
             (record.revision as i32).into(),
-            self.store.organization.0.into(),
+            self.organization.0.into(),
             score.outcome.as_str().into(),
             score.outcome.reason().map(|reason| reason.as_str()).into(),
             score.raw.into(),
@@ -170,15 +261,15 @@ impl RunRecorder {
             now.into(),
         ]);
     }
+}
 
-    fn unit_values(&self, key: &UnitKey, values: &mut Vec<Value>) {
-        values.extend([
-            self.run.0.into(),
-            (key.case_index as i64).into(),
-            (key.model_index as i32).into(),
-            (key.repetition as i32).into(),
-        ]);
-    }
+fn unit_values(run: RunId, key: &UnitKey, values: &mut Vec<Value>) {
+    values.extend([
+        run.0.into(),
+        (key.case_index as i64).into(),
+        (key.model_index as i32).into(),
+        (key.repetition as i32).into(),
+    ]);
 }
 
 fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
@@ -232,80 +323,4 @@ fn failed_values(failure: &UnitFailure, values: &mut Vec<Value>) {
         nothing(),
         failure.message.clone().into(),
     ]);
-}
-
-/// An insert of many rows, in statements of a few fixed sizes, so that each is prepared once.
-struct InsertMany {
-    table: &'static str,
-    columns: &'static str,
-    conflict: &'static str,
-}
-
-impl InsertMany {
-    /// Inserts the records: while the database works on one statement, the values of the next are put together.
-    async fn run<T>(
-        &self,
-        store: &ScopedStore,
-        transaction: &DatabaseTransaction,
-        records: &[T],
-        values_of: impl Fn(&T, &mut Vec<Value>),
-    ) -> Result<(), StoreError> {
-        let width = self.columns.split(',').count();
-        let mut rest = records;
-        let mut running = None;
-        for rows in ROWS_PER_STATEMENT {
-            let whole = rest.len() / rows * rows;
-            if whole == 0 {
-                continue;
-            }
-            let sql = self.sql(rows, width, transaction.get_database_backend());
-            let (groups, left) = rest.split_at(whole);
-            for group in groups.chunks(rows) {
-                let mut values = Vec::with_capacity(rows * width);
-                for record in group {
-                    values_of(record, &mut values);
-                }
-                let statement = store.statement(sql.clone(), values);
-                if let Some(before) = running.take() {
-                    before.await?;
-                }
-                let mut insert = Box::pin(transaction.execute_raw(statement));
-                match futures::poll!(&mut insert) {
-                    Poll::Ready(result) => {
-                        result?;
-                    }
-                    Poll::Pending => running = Some(insert),
-                }
-            }
-            rest = left;
-        }
-        if let Some(last) = running {
-            last.await?;
-        }
-        Ok(())
-    }
-
-    /// SQLite looks a numbered placeholder up by its name, all others before it first: plain ones are much faster.
-    fn sql(&self, rows: usize, width: usize, backend: DbBackend) -> String {
-        let Self { table, columns, conflict } = self;
-        let numbered = backend != DbBackend::Sqlite;
-        let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
-        for row in 0..rows {
-            sql.push_str(if row == 0 { "(" } else { ", (" });
-            for column in 0..width {
-                if column > 0 {
-                    sql.push(',');
-                }
-                if numbered {
-                    sql.push_str(&format!("${}", row * width + column + 1));
-                } else {
-                    sql.push('?');
-                }
-            }
-            sql.push(')');
-        }
-        sql.push(' ');
-        sql.push_str(conflict);
-        sql
-    }
 }

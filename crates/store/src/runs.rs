@@ -1,16 +1,17 @@
 //! Runs: create, find, list, change of state.
 
-use fullbench_types::{ContentHash, Priority, RunId, RunKind, RunOrigin, RunState};
+use fullbench_types::{ContentHash, OrganizationId, Priority, RunId, RunKind, RunOrigin, RunState};
 use jiff::Timestamp;
+use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter,
-    QueryOrder, QuerySelect, Select,
+    ActiveModelTrait, ActiveValue, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::entity::run;
-use crate::{ScopedStore, StoreError};
+use crate::{Page, ScopedStore, Store, StoreError};
 
 /// How a run was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +50,25 @@ impl Default for RunOrder {
             created_by: None,
         }
     }
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// In this state.
+    pub state: Option<RunState>,
+    /// For this purpose.
+    pub kind: Option<RunKind>,
+    /// Asked for by this.
+    pub origin: Option<RunOrigin>,
+    /// Of this version of a data set.
+    pub dataset_version: Option<Uuid>,
+    /// Part of this experiment.
+    pub experiment: Option<Uuid>,
+    /// Created after this time.
+    pub created_after: Option<Timestamp>,
+    /// Created before this time.
+    pub created_before: Option<Timestamp>,
 }
 
 /// What is known of a run when it is created.
@@ -107,6 +127,27 @@ pub struct RunRecord {
     pub order: RunOrder,
     /// The numbers of each score, once it is not being worked on.
     pub summary: Option<Value>,
+}
+
+impl Store {
+    /// Runs that a server has to work on, of all organizations, the oldest first.
+    pub async fn runs_to_do(&self) -> Result<Vec<(OrganizationId, RunId, Priority)>, StoreError> {
+        let open = [RunState::Pending, RunState::Running].map(RunState::as_str);
+        let rows: Vec<(Uuid, Uuid, String)> = run::Entity::find()
+            .filter(run::Column::State.is_in(open))
+            .filter(run::Column::Origin.ne(RunOrigin::CommandLine.as_str()))
+            .order_by_asc(run::Column::Id)
+            .select_only()
+            .columns([run::Column::OrganizationId, run::Column::Id, run::Column::Priority])
+            .into_tuple()
+            .all(self.system())
+            .await?;
+        let run = |(organization, id, priority): (Uuid, Uuid, String)| {
+            let priority = Priority::from_word(&priority).unwrap_or(Priority::Normal);
+            (OrganizationId(organization), RunId(id), priority)
+        };
+        Ok(rows.into_iter().map(run).collect())
+    }
 }
 
 impl ScopedStore {
@@ -223,6 +264,56 @@ impl ScopedStore {
             ..Default::default()
         };
         record(row.update(&self.database).await?)
+    }
+
+    /// Keeps the numbers of a run.
+    pub async fn set_run_summary(&self, id: RunId, summary: &Value) -> Result<(), StoreError> {
+        run::Entity::update_many()
+            .col_expr(run::Column::Summary, Expr::value(summary.to_string()))
+            .filter(run::Column::Id.eq(id.0))
+            .filter(run::Column::OrganizationId.eq(self.organization.0))
+            .exec(&self.database)
+            .await?;
+        Ok(())
+    }
+
+    /// Runs that match, the newest first, and how many there are.
+    pub async fn find_runs(
+        &self,
+        filter: &RunFilter,
+        page: Page,
+    ) -> Result<(Vec<RunRecord>, u64), StoreError> {
+        let mut rows = self.run_rows();
+        if let Some(state) = filter.state {
+            rows = rows.filter(run::Column::State.eq(state.as_str()));
+        }
+        if let Some(kind) = filter.kind {
+            rows = rows.filter(run::Column::Kind.eq(kind.as_str()));
+        }
+        if let Some(origin) = filter.origin {
+            rows = rows.filter(run::Column::Origin.eq(origin.as_str()));
+        }
+        if let Some(version) = filter.dataset_version {
+            rows = rows.filter(run::Column::DatasetVersionId.eq(version));
+        }
+        if let Some(experiment) = filter.experiment {
+            rows = rows.filter(run::Column::ExperimentId.eq(experiment));
+        }
+        if let Some(after) = filter.created_after {
+            rows = rows.filter(run::Column::CreatedAt.gt(after.as_millisecond()));
+        }
+        if let Some(before) = filter.created_before {
+            rows = rows.filter(run::Column::CreatedAt.lt(before.as_millisecond()));
+        }
+        let total = rows.clone().count(&self.database).await?;
+        let rows = rows
+            .order_by_desc(run::Column::CreatedAt)
+            .order_by_desc(run::Column::Id)
+            .offset(page.offset)
+            .limit(page.limit)
+            .all(&self.database)
+            .await?;
+        Ok((rows.into_iter().map(record).collect::<Result<_, _>>()?, total))
     }
 
     fn run_rows(&self) -> Select<run::Entity> {

@@ -190,7 +190,7 @@ async fn stop_on_signal(stop: CancellationToken) {
     std::process::exit(Exit::Incomplete as i32);
 }
 
-async fn next_signal() {
+pub(crate) async fn next_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         let _ = tokio::signal::ctrl_c().await;

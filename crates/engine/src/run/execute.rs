@@ -8,7 +8,7 @@ use fullbench_llm::{
 };
 use fullbench_score::NamedScorer;
 use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore};
-use fullbench_types::{NanoDollars, RunState};
+use fullbench_types::{NanoDollars, RunOrigin, RunState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -129,7 +129,10 @@ pub async fn execute(
     let (to_score, to_score_receiver) = mpsc::unbounded_channel();
     let scorers = Arc::new(scorers);
     let recorder = Recorder::new(
-        store.recorder(record.id),
+        match record.order.origin {
+            RunOrigin::CommandLine => store.recorder(record.id),
+            _ => store.recorder(record.id).telling(),
+        },
         &plan,
         &lanes,
         progress.clone(),
@@ -236,7 +239,7 @@ fn asks_a_model(spec: &EvaluationSpec, scorers: &[NamedScorer]) -> bool {
 }
 
 /// A model ready to be called, its weights loaded where it runs in this process.
-async fn called_model(
+pub(crate) async fn called_model(
     gateway: &Gateway,
     model: &ModelConfig,
     limits: &Limits,

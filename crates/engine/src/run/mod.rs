@@ -18,9 +18,11 @@ mod stop;
 mod trouble;
 
 pub use estimate::{Estimate, JudgeEstimate, ModelEstimate, estimate};
+pub(crate) use execute::called_model;
 pub use execute::{RunControl, RunEnd, execute};
+pub(crate) use memory::memory;
 pub use plan::{CaseSelection, Plan};
-pub(crate) use prepare::planned;
 pub use prepare::{PreparedRun, RunRequest, prepare_new, prepare_resume};
+pub(crate) use prepare::{no_key, planned};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;

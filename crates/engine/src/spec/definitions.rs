@@ -63,6 +63,16 @@ impl Definitions {
         Ok(known)
     }
 
+    /// Whether there is a judge of this name.
+    pub(super) fn has_judge(&self, name: &str) -> bool {
+        self.judges.contains_key(name)
+    }
+
+    /// The names of the user's own criteria.
+    pub(super) fn criterion_names(&self) -> impl Iterator<Item = &str> {
+        self.criteria.keys().map(String::as_str)
+    }
+
     /// Puts what a scorer names in its place: a stored judge, a criterion of the user, the threshold of the day.
     pub(super) fn resolve(&self, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
         if scorer.kind == "judge" {

@@ -6,6 +6,7 @@ mod decode;
 mod definitions;
 mod file;
 mod load;
+mod metrics;
 mod schema;
 mod scorers;
 mod sent;
@@ -23,6 +24,7 @@ pub use file::{
 };
 pub(crate) use load::unreadable as unreadable_file;
 pub use load::{LoadedEvaluation, load_evaluation};
+pub use metrics::MetricRules;
 pub use schema::evaluation_schema;
 pub(crate) use scorers::check_opponent;
 pub use scorers::{load_scorers, stored_judge};

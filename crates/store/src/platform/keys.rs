@@ -73,6 +73,11 @@ impl Store {
         found.map(key_record).transpose()
     }
 
+    /// Whether any key was ever made.
+    pub async fn has_api_keys(&self) -> Result<bool, StoreError> {
+        Ok(api_key::Entity::find().one(self.system()).await?.is_some())
+    }
+
     /// Notes that keys were used just now.
     pub async fn note_key_use(&self, keys: &[Uuid]) -> Result<(), StoreError> {
         api_key::Entity::update_many()

@@ -8,6 +8,7 @@ mod ground_truths;
 mod idempotency;
 mod keys;
 mod organizations;
+mod singles;
 mod versions;
 
 pub use cases::{CaseRecord, NewCase};
@@ -18,6 +19,7 @@ pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
 pub use keys::{ApiKeyRecord, NewApiKey, UserRecord};
 pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
+pub use singles::SingleRun;
 pub use versions::{NewVersion, VersionRecord, VersionValidation};
 
 use jiff::Timestamp;

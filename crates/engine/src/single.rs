@@ -1,0 +1,111 @@
+//! Answers that are scored one at a time, without a plan and without lanes.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use fullbench_llm::{
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ResponseCache,
+};
+use fullbench_score::{Item, NamedScorer};
+use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
+use fullbench_types::{Generation, NanoDollars, Score, TestCase, UnitKey, UnscoredReason};
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::EngineError;
+use crate::run::{called_model, memory, no_key};
+use crate::spec::{EvaluationSpec, LoadedEvaluation};
+
+/// The models of an organization, connected once for all its single evaluations: they share limits, pace and breakers.
+pub struct Connections {
+    store: ScopedStore,
+    gateway: Gateway,
+}
+
+impl Connections {
+    /// Connections of an organization; replies are kept in the cache where there is one.
+    #[must_use]
+    pub fn new(store: ScopedStore, cache: Option<Arc<DiskCache>>, stop: CancellationToken) -> Self {
+        let gateway = Gateway::new(GatewayOptions {
+            organization: store.organization(),
+            cache: cache.map(|cache| cache as Arc<dyn ResponseCache>),
+            cache_mode: CacheMode::Use,
+            budget: Arc::new(Budget::new(None, NanoDollars::ZERO)),
+            stop,
+            batch: None,
+        });
+        Self { store, gateway }
+    }
+}
+
+/// The scorers of an evaluation, ready to be asked about any answer.
+#[derive(Debug)]
+pub struct AnswerScorers {
+    spec: EvaluationSpec,
+    scorers: Vec<NamedScorer>,
+}
+
+impl AnswerScorers {
+    /// The scorers of an evaluation that was checked.
+    pub fn new(evaluation: LoadedEvaluation) -> Result<Self, EngineError> {
+        let spec = evaluation.spec;
+        let scorers =
+            spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
+        let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
+        Ok(Self { spec, scorers })
+    }
+
+    /// Gives the scorers the models they ask.
+    pub async fn connect(&self, connections: &Connections) -> Result<(), EngineError> {
+        let asked: Vec<ModelConfig> =
+            self.scorers.iter().flat_map(|scorer| scorer.scorer.models()).collect();
+        if let Some(variable) = asked.iter().find_map(ModelConfig::missing_key) {
+            return Err(no_key(variable).into());
+        }
+        let memory = memory(&connections.store, true);
+        for NamedScorer { scorer, .. } in &self.scorers {
+            let mut models = Vec::new();
+            for model in scorer.models() {
+                models.push(called_model(&connections.gateway, &model, &Limits::default()).await?);
+            }
+            scorer.connect(models);
+            scorer.remember(&memory);
+        }
+        Ok(())
+    }
+
+    /// The evaluation they belong to.
+    #[must_use]
+    pub fn spec(&self) -> &EvaluationSpec {
+        &self.spec
+    }
+
+    /// The scorers.
+    #[must_use]
+    pub fn scorers(&self) -> &[NamedScorer] {
+        &self.scorers
+    }
+
+    /// Some of them ask a model, which takes time and may cost money.
+    #[must_use]
+    pub fn ask_models(&self) -> bool {
+        self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty())
+    }
+
+    /// The score of one scorer.
+    pub async fn score(
+        &self,
+        scorer: usize,
+        case: &TestCase,
+        generation: &Generation,
+    ) -> Option<ScoreRecord> {
+        let NamedScorer { scorer, hash, .. } = self.scorers.get(scorer)?;
+        let items = [Item::new(case, generation)];
+        let scores = AssertUnwindSafe(scorer.score(&items)).catch_unwind().await;
+        let score = scores.ok().and_then(|mut scores| scores.pop()).unwrap_or_else(|| {
+            Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
+        });
+        let key = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
+        Some(ScoreRecord { key, scorer: hash.short(), revision: 0, score })
+    }
+}

@@ -1,0 +1,219 @@
+//! One endpoint.
+
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::app::App;
+
+/// Who may call an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Anybody.
+    Public,
+    /// Who has a key of the organization.
+    Member,
+}
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// A body, or a parameter of the query or of a header.
+pub(crate) struct Described {
+    pub(crate) media_type: &'static str,
+    pub(crate) schema: Option<SchemaOf>,
+}
+
+/// A response.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) about: &'static str,
+    pub(crate) content: Option<Described>,
+    pub(crate) has_etag: bool,
+}
+
+/// One method on one path.
+pub(crate) struct Endpoint {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) tag: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) access: Access,
+    pub(crate) query: Option<SchemaOf>,
+    pub(crate) body: Option<Described>,
+    pub(crate) answers: Vec<Answer>,
+    pub(crate) refusals: Vec<u16>,
+    pub(crate) is_idempotent_by_key: bool,
+    pub(crate) takes_if_match: bool,
+    pub(crate) takes_last_event_id: bool,
+    pub(crate) router: MethodRouter<App>,
+}
+
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+impl Endpoint {
+    fn new<H, T>(
+        method: &'static str,
+        filter: MethodFilter,
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let mut refusals = vec![400, 401];
+        if path.contains('{') {
+            refusals.push(404);
+        }
+        Self {
+            method,
+            path,
+            id,
+            tag: "",
+            summary: "",
+            description: "",
+            access: Access::Member,
+            query: None,
+            body: None,
+            answers: Vec::new(),
+            refusals,
+            is_idempotent_by_key: false,
+            takes_if_match: false,
+            takes_last_event_id: false,
+            router: on(filter, handler),
+        }
+    }
+
+    /// Reads something.
+    pub(crate) fn get<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("get", MethodFilter::GET, path, id, handler)
+    }
+
+    /// Creates or starts something; sent again with the same `Idempotency-Key` it does so once.
+    pub(crate) fn post<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        let endpoint = Self::new("post", MethodFilter::POST, path, id, handler);
+        Self { is_idempotent_by_key: true, ..endpoint }.refuses(&[409, 422])
+    }
+
+    /// Changes something.
+    pub(crate) fn patch<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("patch", MethodFilter::PATCH, path, id, handler).refuses(&[409, 422])
+    }
+
+    /// Puts something in a place.
+    pub(crate) fn put<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("put", MethodFilter::PUT, path, id, handler).refuses(&[409, 422])
+    }
+
+    /// Removes or ends something.
+    pub(crate) fn delete<H: Handler<T, App>, T: 'static>(
+        path: &'static str,
+        id: &'static str,
+        handler: H,
+    ) -> Self {
+        Self::new("delete", MethodFilter::DELETE, path, id, handler)
+    }
+
+    /// What it is for: the group it is shown in, a line, and more about it.
+    pub(crate) fn about(
+        self,
+        tag: &'static str,
+        summary: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self { tag, summary, description, ..self }
+    }
+
+    /// Anybody may call it.
+    pub(crate) fn public(mut self) -> Self {
+        self.refusals.retain(|status| *status != 401);
+        Self { access: Access::Public, is_idempotent_by_key: false, ..self }
+    }
+
+    /// Its parameters in the query are the fields of this type.
+    pub(crate) fn query<T: JsonSchema>(self) -> Self {
+        Self { query: Some(schema_of::<T>), ..self }.refuses(&[422])
+    }
+
+    /// It takes a JSON body.
+    pub(crate) fn takes<T: JsonSchema>(self) -> Self {
+        let body = Described { media_type: "application/json", schema: Some(schema_of::<T>) };
+        Self { body: Some(body), ..self }.refuses(&[413, 415, 422])
+    }
+
+    /// It takes a form with a file.
+    pub(crate) fn takes_form<T: JsonSchema>(self) -> Self {
+        let body = Described { media_type: "multipart/form-data", schema: Some(schema_of::<T>) };
+        Self { body: Some(body), ..self }.refuses(&[413, 415, 422])
+    }
+
+    /// It answers with JSON.
+    pub(crate) fn gives<T: JsonSchema>(mut self, status: u16, about: &'static str) -> Self {
+        let content = Described { media_type: "application/json", schema: Some(schema_of::<T>) };
+        self.answers.push(Answer { status, about, content: Some(content), has_etag: false });
+        self
+    }
+
+    /// It answers with something else.
+    pub(crate) fn gives_as(
+        mut self,
+        status: u16,
+        media_type: &'static str,
+        about: &'static str,
+    ) -> Self {
+        let content = Described { media_type, schema: None };
+        self.answers.push(Answer { status, about, content: Some(content), has_etag: false });
+        self
+    }
+
+    /// It answers with nothing but a status.
+    pub(crate) fn gives_nothing(mut self, status: u16, about: &'static str) -> Self {
+        self.answers.push(Answer { status, about, content: None, has_etag: false });
+        self
+    }
+
+    /// What it answers with has a revision, as an `ETag`.
+    pub(crate) fn with_etag(mut self) -> Self {
+        self.answers.iter_mut().for_each(|answer| answer.has_etag = true);
+        self
+    }
+
+    /// It may be called for a revision that was seen, with `If-Match`.
+    pub(crate) fn if_match(self) -> Self {
+        Self { takes_if_match: true, ..self }.refuses(&[412])
+    }
+
+    /// It goes on after the event named by `Last-Event-ID`.
+    pub(crate) fn resumable(self) -> Self {
+        Self { takes_last_event_id: true, ..self }
+    }
+
+    /// It may refuse with these statuses.
+    pub(crate) fn refuses(mut self, statuses: &[u16]) -> Self {
+        self.refusals.extend_from_slice(statuses);
+        self.refusals.sort_unstable();
+        self.refusals.dedup();
+        self
+    }
+}

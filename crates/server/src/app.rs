@@ -1,0 +1,93 @@
+//! What all handlers share.
+
+use std::sync::Arc;
+
+use fullbench_store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::ServerConfig;
+use crate::extract::{InFlight, KeyRing};
+use crate::work::{Queue, SingleWriter, Singles};
+
+/// What all handlers share.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    config: ServerConfig,
+    keys: KeyRing,
+    in_flight: InFlight,
+    queue: Queue,
+    singles: Singles,
+    writer: SingleWriter,
+    openapi: bytes::Bytes,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl App {
+    pub(crate) fn new(store: Store, config: ServerConfig, openapi: bytes::Bytes) -> Self {
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        Self(Arc::new(Shared {
+            writer: SingleWriter::start(&tasks),
+            queue: Queue::new(),
+            singles: Singles::default(),
+            keys: KeyRing::default(),
+            in_flight: InFlight::default(),
+            openapi,
+            store,
+            config,
+            stop,
+            tasks,
+        }))
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn config(&self) -> &ServerConfig {
+        &self.0.config
+    }
+
+    pub(crate) fn keys(&self) -> &KeyRing {
+        &self.0.keys
+    }
+
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.0.in_flight
+    }
+
+    /// Runs that wait to be worked on.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
+    /// Scorers that are ready for single answers.
+    pub(crate) fn singles(&self) -> &Singles {
+        &self.0.singles
+    }
+
+    /// The writer of evaluations of single answers.
+    pub(crate) fn writer(&self) -> &SingleWriter {
+        &self.0.writer
+    }
+
+    /// The OpenAPI document.
+    pub(crate) fn openapi(&self) -> bytes::Bytes {
+        self.0.openapi.clone()
+    }
+
+    /// Cancelled when the server shuts down.
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.0.stop
+    }
+
+    /// Work that is finished before the server ends.
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
+    }
+}

@@ -1,0 +1,68 @@
+//! JSON bodies.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::problem::{FieldProblem, INVALID, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE};
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let essence = kind.split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/json") {
+            let detail = format!("expected a body of type application/json, found `{essence}`");
+            let hint = "send JSON with the header `Content-Type: application/json`";
+            return Err(Problem::new(MEDIA_TYPE, detail).hint(hint));
+        }
+        let bytes = Bytes::from_request(request, app).await.map_err(|rejection| match rejection
+            .status()
+        {
+            StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
+                TOO_LARGE,
+                format!("the body has more than {} bytes", app.config().max_body_bytes),
+            )
+            .hint("upload large data as a version of a data set"),
+            _ => Problem::new(MALFORMED, "the body ended too early"),
+        })?;
+        decode(&bytes).map(Self)
+    }
+}
+
+/// Reads JSON; an error names the field.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        if !inner.is_data() {
+            return not_json(&inner);
+        }
+        let message = without_place(&inner.to_string());
+        if path == "." || path.is_empty() {
+            return Problem::new(INVALID, message);
+        }
+        let errors =
+            vec![FieldProblem { field: path.clone(), message: message.clone(), hint: None }];
+        Problem { errors, ..Problem::new(INVALID, format!("`{path}`: {message}")) }
+    })?;
+    json.end().map_err(|error| not_json(&error))?;
+    Ok(value)
+}
+
+fn not_json(error: &serde_json::Error) -> Problem {
+    Problem::new(MALFORMED, format!("the body is not valid JSON: {error}"))
+}
+
+/// serde's message without its line and column, which say little of a request.
+fn without_place(message: &str) -> String {
+    message.rsplit_once(" at line ").map_or(message, |(text, _)| text).to_owned()
+}

@@ -1,0 +1,13 @@
+//! What handlers get from a request; each part that is missing or wrong is refused with a problem document.
+
+mod body;
+mod caller;
+mod etag;
+mod idempotency;
+mod parameters;
+
+pub(crate) use body::Body;
+pub(crate) use caller::{Caller, KeyRing, new_secret};
+pub(crate) use etag::{Etagged, IfMatch};
+pub(crate) use idempotency::{InFlight, Kept, MAX_KEY, NewId, once};
+pub(crate) use parameters::{PathParts, Query};

@@ -1,0 +1,39 @@
+//! The first start: an owner of the organization, and a key for them.
+
+use fullbench_store::{NewApiKey, Store};
+use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use uuid::Uuid;
+
+use crate::extract::new_secret;
+use crate::problem::Problem;
+
+/// The key of the first owner: the only time that it is shown.
+pub struct FirstKey {
+    /// The name of the organization.
+    pub organization: String,
+    /// The key.
+    pub key: String,
+}
+
+/// Makes an owner and their key where no key was ever made.
+pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
+    if store.has_api_keys().await? {
+        return Ok(None);
+    }
+    let scoped = store.scoped(DEFAULT_ORGANIZATION);
+    let organization = scoped.organization_record().await?;
+    let owner = match scoped.users().await?.into_iter().next() {
+        Some(owner) => owner,
+        None => scoped.add_user("owner@localhost", "Owner", UserRole::Owner).await?,
+    };
+    let (key, prefix, hash) = new_secret()?;
+    let new = NewApiKey {
+        id: Uuid::now_v7(),
+        name: "first key of the owner".to_owned(),
+        user: Some(owner.id),
+        prefix,
+        hash,
+    };
+    scoped.add_api_key(new).await?;
+    Ok(Some(FirstKey { organization: organization.name, key }))
+}

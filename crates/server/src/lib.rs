@@ -1,0 +1,31 @@
+//! The platform: a REST API over the same engine, store and scorers as the command line.
+//!
+//! ```text
+//! request ─► extract (who calls, what they send) ─► resources (thin handlers) ─► engine, store
+//!                                                        │
+//!                                                        ▼
+//!                                    work (queue of runs, writer of single evaluations) ─► events
+//! ```
+//! Every handler works through the store of the caller's organization; there is no other way to the data.
+
+mod api;
+mod app;
+mod config;
+mod extract;
+mod first_start;
+mod problem;
+mod resources;
+mod routes;
+mod server;
+mod work;
+
+pub use config::ServerConfig;
+pub use first_start::{FirstKey, first_key};
+pub use problem::{FieldProblem, Problem};
+pub use server::Server;
+
+/// The OpenAPI document of the API.
+#[must_use]
+pub fn openapi() -> serde_json::Value {
+    api::openapi(&routes::endpoints())
+}

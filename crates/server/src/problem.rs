@@ -1,0 +1,186 @@
+//! Errors as RFC 9457 problem documents, with stable codes and the fields they are about.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use fullbench_engine::{EngineError, InputProblem};
+use fullbench_store::StoreError;
+use fullbench_types::ErrorCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What went wrong, as every endpoint says it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Problem {
+    /// A page about this kind of problem.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The kind of problem in a few words.
+    pub title: String,
+    /// The status of the response.
+    pub status: u16,
+    /// A word for programs: it never changes its meaning.
+    pub code: String,
+    /// What went wrong this time.
+    pub detail: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What is wrong with which field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldProblem>,
+    /// The request, as logs name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FieldProblem {
+    /// The field, as a path: `config.models[1].temperature`.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// A kind of problem: its code, status and title.
+pub(crate) type Kind = (&'static str, StatusCode, &'static str);
+
+pub(crate) const MALFORMED: Kind =
+    ("malformed_request", StatusCode::BAD_REQUEST, "The request cannot be read");
+pub(crate) const UNAUTHORIZED: Kind =
+    ("unauthorized", StatusCode::UNAUTHORIZED, "A valid API key is needed");
+pub(crate) const NOT_FOUND: Kind = ("not_found", StatusCode::NOT_FOUND, "There is no such thing");
+pub(crate) const METHOD: Kind =
+    ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "This cannot be done with it");
+pub(crate) const CONFLICT: Kind = ("conflict", StatusCode::CONFLICT, "Something is in the way");
+pub(crate) const IN_PROGRESS: Kind =
+    ("request_in_progress", StatusCode::CONFLICT, "The same request is being carried out");
+pub(crate) const CHANGED: Kind =
+    ("precondition_failed", StatusCode::PRECONDITION_FAILED, "It was changed meanwhile");
+pub(crate) const TOO_LARGE: Kind =
+    ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The request is too large");
+pub(crate) const MEDIA_TYPE: Kind = (
+    "unsupported_media_type",
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    "The body has a type that is not read here",
+);
+pub(crate) const INVALID: Kind =
+    ("invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "The request is not right");
+pub(crate) const KEY_REUSED: Kind = (
+    "idempotency_key_reused",
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "Another request had this idempotency key",
+);
+pub(crate) const RATE_LIMITED: Kind =
+    ("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
+pub(crate) const UNAVAILABLE: Kind =
+    ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
+pub(crate) const INTERNAL: Kind =
+    ("internal", StatusCode::INTERNAL_SERVER_ERROR, "The server failed");
+
+impl Problem {
+    /// A problem of a kind, with what happened.
+    pub(crate) fn new((code, status, title): Kind, detail: impl Into<String>) -> Self {
+        Self {
+            kind: format!("/docs#problem-{code}"),
+            title: title.to_owned(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.into(),
+            hint: None,
+            errors: Vec::new(),
+            request_id: None,
+        }
+    }
+
+    /// A field that is not right.
+    pub(crate) fn field(field: impl Into<String>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let error = FieldProblem { field: field.into(), message: message.clone(), hint: None };
+        Self { errors: vec![error], ..Self::new(INVALID, message) }
+    }
+
+    /// The same with what to do about it.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with fields seen from the whole request: `scorers[0]` of the engine is `metrics[0]` of a request.
+    pub(crate) fn renamed(mut self, from: &str, to: &str) -> Self {
+        for error in &mut self.errors {
+            if let Some(rest) = error.field.strip_prefix(from) {
+                error.field = format!("{to}{rest}");
+            }
+        }
+        self
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let kind = match (&error, error.code()) {
+            (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
+            (_, ErrorCode::NotFound) => NOT_FOUND,
+            (_, ErrorCode::Conflict) => CONFLICT,
+            (_, ErrorCode::InvalidInput) => INVALID,
+            (_, ErrorCode::Unavailable) => UNAVAILABLE,
+            _ => return internal(&error),
+        };
+        Self { hint: error.hint().map(str::to_owned), ..Self::new(kind, error.to_string()) }
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Input(problems) => problems.into(),
+            EngineError::Store(error) => error.into(),
+            error if error.code() == ErrorCode::InvalidInput => {
+                Self::new(INVALID, error.to_string())
+            }
+            error => internal(&error),
+        }
+    }
+}
+
+impl From<Vec<InputProblem>> for Problem {
+    fn from(problems: Vec<InputProblem>) -> Self {
+        let first = problems.first().cloned().unwrap_or_default();
+        let detail = match &first.field {
+            Some(field) => format!("`{field}`: {}", first.message),
+            None => first.message.clone(),
+        };
+        let errors = problems.into_iter().filter_map(|problem| {
+            let InputProblem { field, message, hint, .. } = problem;
+            Some(FieldProblem { field: field?, message, hint })
+        });
+        Self { hint: first.hint, errors: errors.collect(), ..Self::new(INVALID, detail) }
+    }
+}
+
+/// A fault of the server itself: the particulars go to the log, not to the caller.
+pub(crate) fn internal(error: &dyn std::error::Error) -> Problem {
+    tracing::error!(error = %error, "a request failed");
+    Problem::new(INTERNAL, "the server could not do this; its log says why")
+        .hint("try again, and tell who runs the server the request id")
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        // The middleware that knows the request's id writes it in.
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,70 @@
+//! The caller's own organization.
+
+use axum::response::Json;
+use fullbench_store::{OrganizationRecord, OrganizationSettings};
+use fullbench_types::Plan;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::api::Endpoint;
+use crate::extract::Caller;
+use crate::problem::Problem;
+
+/// An organization: it owns everything that is made with its keys.
+#[derive(Serialize, JsonSchema)]
+struct Organization {
+    organization_id: Uuid,
+    name: String,
+    slug: String,
+    plan: Plan,
+    settings: Settings,
+    billing_email: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// What an organization has decided for all its members.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OrganizationSettings")]
+struct Settings {
+    /// Metrics of an evaluation that names none.
+    default_evaluators: Vec<String>,
+    /// What may be spent in a month.
+    cost_budget_monthly_usd: Option<f64>,
+    /// For how long results are kept.
+    data_retention_days: Option<u32>,
+}
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::get("/v1/organization", "get_organization", get)
+            .about("organization", "Your organization", "")
+            .gives::<Organization>(200, "The organization that the key belongs to"),
+    ]
+}
+
+async fn get(caller: Caller) -> Result<Json<Organization>, Problem> {
+    Ok(Json(caller.store.organization_record().await?.into()))
+}
+
+impl From<OrganizationRecord> for Organization {
+    fn from(record: OrganizationRecord) -> Self {
+        let OrganizationSettings {
+            default_evaluators,
+            cost_budget_monthly_usd,
+            data_retention_days,
+        } = record.settings;
+        Self {
+            organization_id: record.id.0,
+            name: record.name,
+            slug: record.slug,
+            plan: record.plan,
+            settings: Settings { default_evaluators, cost_budget_monthly_usd, data_retention_days },
+            billing_email: record.billing_email,
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! From endpoints to a router: the paths, and what is done around every request.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::{HeaderValue, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{Html, IntoResponse, Response};
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use futures::FutureExt;
+use uuid::Uuid;
+
+use crate::api::{Endpoint, docs_page};
+use crate::app::App;
+use crate::extract::once;
+use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
+use crate::resources;
+
+/// The header that names a request.
+const REQUEST_ID: &str = "x-request-id";
+
+/// All endpoints.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let mut endpoints = Vec::new();
+    endpoints.extend(resources::health::endpoints());
+    endpoints.extend(resources::organization::endpoints());
+    endpoints.extend(resources::api_keys::endpoints());
+    endpoints.extend(resources::evaluations::endpoints());
+    endpoints
+}
+
+/// The router of all endpoints.
+pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
+    let mut router = Router::new();
+    for endpoint in endpoints {
+        router = router.route(endpoint.path, endpoint.router);
+    }
+    router
+        .route("/openapi.json", axum::routing::get(openapi))
+        .route("/docs", axum::routing::get(docs))
+        .fallback(nothing_there)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), once))
+        .layer(middleware::from_fn(around))
+        .layer(DefaultBodyLimit::max(app.config().max_body_bytes))
+        .with_state(app)
+}
+
+async fn openapi(State(app): State<App>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], app.openapi()).into_response()
+}
+
+async fn docs() -> Html<&'static str> {
+    Html(docs_page())
+}
+
+async fn nothing_there(uri: Uri) -> Problem {
+    Problem::new(NOT_FOUND, format!("there is nothing at {}", uri.path()))
+        .hint("GET /docs shows what there is")
+}
+
+async fn wrong_method(uri: Uri) -> Problem {
+    Problem::new(METHOD, format!("{} has no such method", uri.path()))
+        .hint("GET /docs shows what there is")
+}
+
+/// Names the request, writes it into the log, and turns a panic into a problem.
+async fn around(request: Request, next: Next) -> Response {
+    let id = request
+        .headers()
+        .get(REQUEST_ID)
+        .filter(|id| is_plain(id))
+        .cloned()
+        .or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let started = Instant::now();
+    let mut response =
+        AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
+            Problem::new(INTERNAL, "the server failed on this request").into_response()
+        });
+    let text = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let headers = std::mem::take(response.headers_mut());
+        let told = Problem { request_id: Some(text.to_owned()), ..problem };
+        response = told.into_response();
+        response.headers_mut().extend(
+            headers.into_iter().filter(|(name, _)| {
+                name.as_ref().is_some_and(|name| name != header::CONTENT_LENGTH)
+            }),
+        );
+    }
+    tracing::debug!(
+        request = text,
+        %method,
+        path,
+        status = response.status().as_u16(),
+        milliseconds = started.elapsed().as_millis() as u64,
+        "answered"
+    );
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+/// A name that can be written into a log as it is.
+fn is_plain(id: &HeaderValue) -> bool {
+    let bytes = id.as_bytes();
+    (1..=128).contains(&bytes.len())
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
+}

@@ -1,0 +1,122 @@
+//! Scorers that are ready for single answers: built once for every set of metrics, and connected once for every organization.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fullbench_engine::{
+    AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules, load_sent,
+};
+use fullbench_store::{CacheLimits, DatasetVersion, DiskCache, FieldMapping, ScopedStore};
+use fullbench_types::{ContentHash, OrganizationId};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// Sets of scorers that are kept: past it all are built anew.
+const KEPT: usize = 1024;
+
+/// The scorers of a set of metrics, with the spec that evaluations by them have.
+#[derive(Debug)]
+pub(crate) struct AnswerSet {
+    pub(crate) scorers: AnswerScorers,
+    /// The frozen spec, as runs keep it.
+    pub(crate) spec: String,
+}
+
+/// What single evaluations share.
+#[derive(Default)]
+pub(crate) struct Singles {
+    sets: Mutex<HashMap<ContentHash, Arc<AnswerSet>>>,
+    connections: Mutex<HashMap<OrganizationId, Arc<Connections>>>,
+    cache: OnceCell<Option<Arc<DiskCache>>>,
+}
+
+impl Singles {
+    /// The scorers of these metrics.
+    pub(crate) async fn set(
+        &self,
+        app: &App,
+        store: &ScopedStore,
+        metrics: &[Value],
+        rules: &MetricRules,
+    ) -> Result<Arc<AnswerSet>, Problem> {
+        // Sets that name nothing the organization has stored are the same for everybody, and never change.
+        let key = ContentHash::of(json!(metrics).to_string().as_bytes());
+        let kept = self.sets.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(set) = kept.filter(|_| rules.rubrics.is_empty()) {
+            return Ok(set);
+        }
+        let is_built_in = metrics.iter().all(|metric| rules.is_built_in(metric));
+        let definitions = match is_built_in {
+            true => Definitions::default(),
+            false => Definitions::read(store).await?,
+        };
+        let set = Arc::new(build(app, metrics, rules, &definitions)?);
+        if set.scorers.ask_models() {
+            set.scorers.connect(&*self.connections(app, store).await?).await?;
+        }
+        if is_built_in {
+            let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+            if sets.len() >= KEPT {
+                sets.clear();
+            }
+            sets.insert(key, set.clone());
+        }
+        Ok(set)
+    }
+
+    async fn connections(
+        &self,
+        app: &App,
+        store: &ScopedStore,
+    ) -> Result<Arc<Connections>, EngineError> {
+        let cache = self
+            .cache
+            .get_or_try_init(async || {
+                let limits = CacheLimits {
+                    max_age: Duration::from_secs(14 * 24 * 3600),
+                    max_bytes: 2_000_000_000,
+                };
+                Ok::<_, EngineError>(Some(Arc::new(DiskCache::open(store.home(), limits).await?)))
+            })
+            .await?;
+        let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || {
+            let stop = app.stop().clone();
+            Arc::new(Connections::new(store.clone(), cache.clone(), stop))
+        };
+        Ok(all.entry(store.organization()).or_insert_with(made).clone())
+    }
+}
+
+/// What of a sent case is its input, and what its reference.
+pub(crate) fn case_mapping() -> FieldMapping {
+    FieldMapping { input: Some("input".to_owned()), references: vec!["reference".to_owned()] }
+}
+
+fn build(
+    app: &App,
+    metrics: &[Value],
+    rules: &MetricRules,
+    definitions: &Definitions,
+) -> Result<AnswerSet, Problem> {
+    let mut scorers = Vec::with_capacity(metrics.len());
+    for (index, metric) in metrics.iter().enumerate() {
+        scorers.push(rules.scorer(metric, definitions).map_err(|problem| {
+            let field = problem.field.clone().unwrap_or_else(|| format!("metrics[{index}]"));
+            Problem::from(vec![InputProblem { field: Some(field), ..problem }])
+        })?);
+    }
+    let mut any = DatasetVersion::of_cases("request".to_owned(), case_mapping(), Vec::new());
+    any.fields = ["input", "reference", "context", "output"].map(str::to_owned).to_vec();
+    let document = json!({ "name": "evaluation", "models": ["recorded"], "scorers": scorers });
+    let evaluation = load_sent(document, any, definitions, &app.config().rules)
+        .map_err(|error| Problem::from(error).renamed("scorers", "metrics"))?;
+    let scorers = AnswerScorers::new(evaluation)?;
+    let spec = serde_json::to_string(scorers.spec())
+        .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    Ok(AnswerSet { scorers, spec })
+}

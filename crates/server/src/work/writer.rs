@@ -1,0 +1,68 @@
+//! The writer of single evaluations: everything that waits is committed together, so that thousands a second cost few commits.
+
+use std::sync::Arc;
+
+use fullbench_store::{ScopedStore, SingleRun, StoreError};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use crate::problem::{Problem, UNAVAILABLE};
+
+/// Evaluations that are committed together at most.
+const GROUP: usize = 512;
+/// Evaluations that may wait for a commit: more than that wait to be taken.
+const WAITING: usize = 4096;
+
+struct Waiting {
+    store: ScopedStore,
+    single: SingleRun,
+    written: oneshot::Sender<Result<(), Arc<StoreError>>>,
+}
+
+/// Hands evaluations to the writer.
+#[derive(Debug, Clone)]
+pub(crate) struct SingleWriter(mpsc::Sender<Waiting>);
+
+impl SingleWriter {
+    /// Starts the writer.
+    pub(crate) fn start(tasks: &TaskTracker) -> Self {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        tasks.spawn(write_all(receiver));
+        Self(sender)
+    }
+
+    /// Keeps an evaluation; done once it is on disk.
+    pub(crate) async fn write(&self, store: ScopedStore, single: SingleRun) -> Result<(), Problem> {
+        let (written, waiting) = oneshot::channel();
+        let gone = || Problem::new(UNAVAILABLE, "the server is shutting down");
+        self.0.send(Waiting { store, single, written }).await.map_err(|_| gone())?;
+        match waiting.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(crate::problem::internal(&*error)),
+            Err(_) => Err(gone()),
+        }
+    }
+}
+
+async fn write_all(mut receiver: mpsc::Receiver<Waiting>) {
+    let mut group = Vec::with_capacity(GROUP);
+    while receiver.recv_many(&mut group, GROUP).await > 0 {
+        // One organization at a time: each sees only its own rows.
+        group.sort_by_key(|waiting: &Waiting| waiting.store.organization().0);
+        let mut rest: &mut [Waiting] = &mut group;
+        let mut results = Vec::new();
+        while let Some(first) = rest.first() {
+            let organization = first.store.organization();
+            let same = rest.iter().take_while(|one| one.store.organization() == organization);
+            let (of_one, others) = rest.split_at_mut(same.count());
+            rest = others;
+            let singles: Vec<&SingleRun> = of_one.iter().map(|waiting| &waiting.single).collect();
+            let result = of_one[0].store.record_singles(&singles).await.map_err(Arc::new);
+            results.extend(std::iter::repeat_n(result, singles.len()));
+        }
+        for (waiting, result) in group.drain(..).zip(results) {
+            // Who asked may be gone; the evaluation is kept all the same.
+            let _ = waiting.written.send(result);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Evaluations of single answers: whole runs of one unit, many of them in one transaction.
+
+use fullbench_types::{Generation, NanoDollars, RunId, RunState, UnitKey};
+use sea_orm::{TransactionTrait, Value};
+use serde_json::json;
+
+use super::{NewEvent, to_json};
+use crate::insert::InsertMany;
+use crate::runs::now_milliseconds;
+use crate::{
+    DatasetVersion, GenerationRecord, LaneProgress, NewRun, ScopedStore, ScoreRecord, StoreError,
+};
+
+/// The only unit of such a run.
+const UNIT: UnitKey = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
+
+const CONTENT_COLUMNS: &str =
+    "organization_id, content_hash, source_hash, manifest, cases, created_at";
+const RUN_COLUMNS: &str = "id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, \
+    notes, planned_units, version, created_at, updated_at, finished_at, origin, priority, labels, \
+    webhook_url, started_at, created_by";
+
+/// A run of one unit whose answer is there, with the scores it has so far.
+#[derive(Debug, Clone)]
+pub struct SingleRun {
+    /// The run.
+    pub run: NewRun,
+    /// Its case.
+    pub content: DatasetVersion,
+    /// Where it stands.
+    pub state: RunState,
+    /// The answer.
+    pub generation: Generation,
+    /// The scores.
+    pub scores: Vec<ScoreRecord>,
+}
+
+impl SingleRun {
+    /// What its scores cost.
+    fn spent(&self) -> NanoDollars {
+        self.scores.iter().filter_map(|record| record.score.cost).sum()
+    }
+
+    fn case_key(&self) -> &str {
+        self.content.inline.first().map_or("", |case| &case.key)
+    }
+}
+
+impl ScopedStore {
+    /// Keeps such runs, each whole or not at all, and tells of those that are finished.
+    pub async fn record_singles(&self, singles: &[&SingleRun]) -> Result<(), StoreError> {
+        let now = now_milliseconds();
+        let mut manifests = Vec::with_capacity(singles.len());
+        for single in singles {
+            manifests.push((single, to_json(&single.content)?));
+        }
+        let transaction = self.database.begin().await?;
+        let contents = InsertMany {
+            table: "dataset_contents",
+            columns: CONTENT_COLUMNS,
+            conflict: "ON CONFLICT (organization_id, content_hash) DO NOTHING",
+        };
+        let values = |(single, manifest): &(&&SingleRun, String), values: &mut Vec<Value>| {
+            let hash = single.content.hash.to_string();
+            values.extend([
+                self.organization.0.into(),
+                hash.clone().into(),
+                hash.into(),
+                manifest.clone().into(),
+                (single.content.cases as i64).into(),
+                now.into(),
+            ]);
+        };
+        contents.run(self, &transaction, &manifests, values).await?;
+        let runs = InsertMany {
+            table: "runs",
+            columns: RUN_COLUMNS,
+            conflict: "ON CONFLICT (id) DO NOTHING",
+        };
+        let values = |single: &&SingleRun, values: &mut Vec<Value>| {
+            self.run_values(single, now, values);
+        };
+        runs.run(self, &transaction, singles, values).await?;
+        self.insert_generations(&transaction, singles, |single| {
+            let record = GenerationRecord {
+                key: UNIT,
+                case_key: single.case_key(),
+                result: Ok(&single.generation),
+            };
+            (single.run.id, record)
+        })
+        .await?;
+        let scores: Vec<(RunId, &ScoreRecord)> = singles
+            .iter()
+            .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
+            .collect();
+        self.insert_scores(&transaction, &scores, |(run, score)| (*run, *score)).await?;
+        self.insert_lanes(&transaction, singles, |single| {
+            let lane = LaneProgress {
+                model_index: 0,
+                watermark: u64::from(single.state == RunState::Completed),
+                answered: 1,
+                failed: 0,
+                spent: single.spent(),
+            };
+            (single.run.id, lane)
+        })
+        .await?;
+        let finished: Vec<RunId> = singles
+            .iter()
+            .filter(|single| single.state == RunState::Completed)
+            .map(|single| single.run.id)
+            .collect();
+        let mut told = Vec::new();
+        if !finished.is_empty() {
+            let data = json!({ "evaluation_ids": finished });
+            let event = NewEvent { run: None, kind: "evaluations.completed", data };
+            told = self.add_events_in(&transaction, &[event]).await?;
+        }
+        transaction.commit().await?;
+        self.events.tell(told);
+        Ok(())
+    }
+
+    fn run_values(&self, single: &SingleRun, now: i64, values: &mut Vec<Value>) {
+        let NewRun { id, name, kind, spec, dataset, planned_units, version, order } = &single.run;
+        let finished = single.state == RunState::Completed;
+        let started = single.state != RunState::Pending;
+        values.extend([
+            id.0.into(),
+            self.organization.0.into(),
+            name.clone().into(),
+            kind.as_str().into(),
+            single.state.as_str().into(),
+            spec.clone().into(),
+            fullbench_types::ContentHash::of(spec.as_bytes()).to_string().into(),
+            dataset.to_string().into(),
+            "[]".into(),
+            (*planned_units as i64).into(),
+            version.clone().into(),
+            now.into(),
+            now.into(),
+            finished.then_some(now).into(),
+            order.origin.as_str().into(),
+            order.priority.as_str().into(),
+            serde_json::Value::Object(order.labels.clone()).to_string().into(),
+            order.webhook_url.clone().into(),
+            started.then_some(now).into(),
+            order.created_by.clone().into(),
+        ]);
+    }
+}

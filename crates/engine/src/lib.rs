@@ -16,10 +16,10 @@ mod run;
 mod spec;
 
 pub use dataset::{
-    CaseText, Column, ColumnType, DatasetSchema, DistinctTexts, Duplicate, DuplicateGroup,
-    FileFormat, InspectOptions, InspectedCase, Inspection, Leak, LeakSource, MAX_COLUMNS,
-    MAX_ID_CHARACTERS, MAX_PROBLEMS, ProblemCode, RowProblem, SchemaBuilder, import_dataset,
-    inspect_file, read_texts,
+    CaseFilter, CaseText, Column, ColumnType, DatasetSchema, DistinctTexts, Duplicate,
+    DuplicateGroup, FileFormat, InspectOptions, InspectedCase, Inspection, Leak, LeakSource,
+    MAX_COLUMNS, MAX_ID_CHARACTERS, MAX_PROBLEMS, ProblemCode, RowProblem, SchemaBuilder,
+    import_dataset, inspect_file, read_texts,
 };
 pub use error::{EngineError, InputProblem};
 pub use judge_check::{

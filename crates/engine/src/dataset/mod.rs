@@ -3,6 +3,7 @@
 mod delimited;
 mod duplicates;
 mod file;
+mod filter;
 mod import;
 mod inspect;
 mod json;
@@ -15,10 +16,12 @@ mod problem;
 mod rows;
 mod schema;
 mod texts;
+mod values;
 
 pub use duplicates::{DistinctTexts, Duplicate, DuplicateGroup, Leak, LeakSource};
 pub use file::FileFormat;
 pub(crate) use file::read_rows;
+pub use filter::CaseFilter;
 pub use import::import_dataset;
 pub use inspect::{InspectOptions, Inspection, MAX_COLUMNS, MAX_ID_CHARACTERS, inspect_file};
 pub use parts::InspectedCase;

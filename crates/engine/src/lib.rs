@@ -19,7 +19,7 @@ pub use dataset::{
     CaseFilter, CaseText, Column, ColumnType, DatasetSchema, DistinctTexts, Duplicate,
     DuplicateGroup, FileFormat, InspectOptions, InspectedCase, Inspection, Leak, LeakSource,
     MAX_COLUMNS, MAX_ID_CHARACTERS, MAX_PROBLEMS, ProblemCode, RowProblem, SchemaBuilder,
-    import_dataset, inspect_file, read_texts,
+    TableWriter, import_dataset, inspect_file, read_texts,
 };
 pub use error::{EngineError, InputProblem};
 pub use judge_check::{

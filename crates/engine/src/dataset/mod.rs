@@ -15,6 +15,7 @@ mod parts;
 mod problem;
 mod rows;
 mod schema;
+mod table;
 mod texts;
 mod values;
 
@@ -28,4 +29,5 @@ pub use parts::InspectedCase;
 pub use problem::{MAX_PROBLEMS, ProblemCode, RowProblem};
 pub(crate) use rows::Row;
 pub use schema::{Column, ColumnType, DatasetSchema, SchemaBuilder};
+pub use table::TableWriter;
 pub use texts::{CaseText, read_texts};

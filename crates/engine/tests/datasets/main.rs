@@ -2,4 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod files;
+mod hostile;
 mod inspecting;
+mod tables;

@@ -16,10 +16,11 @@ mod run;
 mod spec;
 
 pub use dataset::{
-    CaseFilter, CaseText, Column, ColumnType, DatasetSchema, DistinctTexts, Duplicate,
-    DuplicateGroup, FileFormat, InspectOptions, InspectedCase, Inspection, Leak, LeakSource,
-    MAX_COLUMNS, MAX_ID_CHARACTERS, MAX_PROBLEMS, ProblemCode, RowProblem, SchemaBuilder,
-    TableWriter, import_dataset, inspect_file, read_texts,
+    CaseDifference, CaseFilter, CaseList, CaseSample, CaseText, Column, ColumnType, DatasetDiff,
+    DatasetSchema, DiffPaging, DistinctTexts, Duplicate, DuplicateGroup, FileFormat,
+    InspectOptions, InspectedCase, Inspection, Leak, LeakSource, MAX_COLUMNS, MAX_ID_CHARACTERS,
+    MAX_PROBLEMS, ProblemCode, RetypedColumn, RowProblem, SchemaBuilder, SchemaDiff, TableWriter,
+    diff_versions, import_dataset, inspect_file, read_texts, sample_cases, with_ground_truth,
 };
 pub use error::{EngineError, InputProblem};
 pub use judge_check::{
@@ -38,7 +39,7 @@ pub use report::{
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
     CaseSelection, Estimate, JudgeEstimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun,
-    Progress, ProgressSnapshot, RunControl, RunEnd, estimate, execute, prepare_new,
+    Progress, ProgressSnapshot, RunControl, RunEnd, Stratum, estimate, execute, prepare_new,
     prepare_rescore, prepare_resume,
 };
 pub use spec::{

@@ -24,3 +24,5 @@ pub(crate) use prepare::planned;
 pub use prepare::{PreparedRun, prepare_new, prepare_resume};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;
+pub use sample::Stratum;
+pub(crate) use sample::draw_some;

@@ -5,3 +5,4 @@ mod files;
 mod hostile;
 mod inspecting;
 mod tables;
+mod versions;

@@ -17,8 +17,11 @@ mod single;
 mod spec;
 
 pub use dataset::{
-    CaseText, DistinctTexts, Duplicate, DuplicateGroup, Leak, LeakSource, import_dataset,
-    read_texts,
+    CaseDifference, CaseFilter, CaseList, CaseSample, CaseText, Column, ColumnType, DatasetDiff,
+    DatasetSchema, DiffPaging, DistinctTexts, Duplicate, DuplicateGroup, FileFormat,
+    InspectOptions, InspectedCase, Inspection, Leak, LeakSource, MAX_COLUMNS, MAX_ID_CHARACTERS,
+    MAX_PROBLEMS, ProblemCode, RetypedColumn, RowProblem, SchemaBuilder, SchemaDiff, TableWriter,
+    diff_versions, import_dataset, inspect_file, read_texts, sample_cases, with_ground_truth,
 };
 pub use error::{EngineError, InputProblem};
 pub use judge_check::{
@@ -37,7 +40,7 @@ pub use report::{
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
     CaseSelection, Estimate, JudgeEstimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun,
-    Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, estimate, execute, prepare_new,
+    Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, Stratum, estimate, execute, prepare_new,
     prepare_rescore, prepare_resume,
 };
 pub use single::{AnswerScorers, Connections};

@@ -1,23 +1,25 @@
 //! Freezes the cases of an evaluation into a dataset version, refusing bad rows.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use fullbench_llm::Provider;
 use fullbench_store::{DatasetVersion, DatasetWriter, FieldMapping, ScopedStore};
-use fullbench_types::{ContentHash, lookup, text_of};
+use fullbench_types::{ContentHash, lookup};
 use serde_json::{Map, Value};
 
-use super::file::Format;
+use super::file::FileFormat;
+use super::keys::CaseKeys;
+use super::parts::check_input;
 use super::rows::{Row, RowSink, kind};
-use crate::prompt::{PromptTemplates, conversation};
+use super::schema::SchemaBuilder;
+use crate::prompt::PromptTemplates;
 use crate::spec::{LoadedEvaluation, did_you_mean, unreadable_file};
 use crate::{EngineError, InputProblem};
 
 /// Changes when the same file would be frozen differently.
-const FORMAT_VERSION: &[u8] = b"dataset/2";
+const FORMAT_VERSION: &[u8] = b"dataset/3";
 
 /// Reads the cases of an evaluation, checks every row, and freezes them into blocks. The same unchanged
 /// source is frozen once. Also completes the spec's field mapping.
@@ -31,7 +33,7 @@ pub async fn import_dataset(
         return Ok(DatasetVersion { source: evaluation.spec.dataset.clone(), ..version });
     }
     let mut import = Import::new(evaluation, DatasetWriter::new(store.objects().clone()));
-    read_rows(evaluation, &mut |row| import.take(row))?;
+    read_rows(evaluation, &mut |row| import.take(row?))?;
     let version = import.finish()?;
     store.save_dataset(&version, &source_hash).await?;
     evaluation.spec.mapping = version.mapping.clone();
@@ -93,7 +95,7 @@ fn read_rows(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), Eng
     let Some((dataset, path)) = evaluation.dataset_file() else {
         return read_inline(evaluation, sink);
     };
-    let format = Format::of(&dataset.path, dataset.format.as_deref())
+    let format = FileFormat::of(&dataset.path, dataset.format.as_deref())
         .map_err(|problem| evaluation.problem("dataset", problem))?;
     let file =
         File::open(&path).map_err(|error| dataset_problem(evaluation, unreadable_file(&error)))?;
@@ -123,7 +125,7 @@ fn read_inline(evaluation: &LoadedEvaluation, sink: RowSink<'_>) -> Result<(), E
                 return Err(place(problem).into());
             }
         };
-        sink(Row { line, number: index as u64 + 1, fields }).map_err(place)?;
+        sink(Ok(Row { line, number: index as u64 + 1, fields })).map_err(place)?;
     }
     Ok(())
 }
@@ -133,8 +135,8 @@ struct Import<'evaluation> {
     evaluation: &'evaluation LoadedEvaluation,
     writer: DatasetWriter,
     mapping: Option<Mapping>,
-    fields: Vec<String>,
-    keys: HashSet<u128>,
+    columns: SchemaBuilder,
+    keys: CaseKeys,
 }
 
 #[derive(Clone)]
@@ -145,7 +147,8 @@ struct Mapping {
 
 impl<'evaluation> Import<'evaluation> {
     fn new(evaluation: &'evaluation LoadedEvaluation, writer: DatasetWriter) -> Self {
-        Self { evaluation, writer, mapping: None, fields: Vec::new(), keys: HashSet::new() }
+        let (columns, keys) = (SchemaBuilder::default(), CaseKeys::default());
+        Self { evaluation, writer, mapping: None, columns, keys }
     }
 
     fn take(&mut self, row: Row) -> Result<(), InputProblem> {
@@ -158,11 +161,7 @@ impl<'evaluation> Import<'evaluation> {
             };
             InputProblem { line, message, ..problem }
         };
-        for name in row.fields.keys() {
-            if !self.fields.iter().any(|known| known == name) {
-                self.fields.push(name.clone());
-            }
-        }
+        self.columns.see(&row.fields);
         let mapping = match &self.mapping {
             Some(mapping) => mapping.clone(),
             None => {
@@ -170,8 +169,12 @@ impl<'evaluation> Import<'evaluation> {
                 self.mapping.insert(mapping).clone()
             }
         };
-        check_input(&mapping.fields, &row.fields, &self.evaluation.spec.prompt).map_err(place)?;
-        let key = self.key(&mapping, &row).map_err(place)?;
+        let (id, input) = (mapping.id.as_deref(), mapping.fields.input.as_deref());
+        let prompt = &self.evaluation.spec.prompt;
+        let is_sent = prompt.then_input && prompt.required;
+        let checked = input.map_or(Ok(()), |name| check_input(name, &row.fields, is_sent));
+        let key = checked.and_then(|()| self.keys.key(id, input, &row.fields));
+        let key = key.map_err(|bad| place(bad.problem))?;
         self.writer.push(&key, &row.fields).map_err(|error| InputProblem::new(error.to_string()))
     }
 
@@ -210,50 +213,6 @@ impl<'evaluation> Import<'evaluation> {
         problem.in_field(name).hint(did_you_mean(name, row.keys().map(String::as_str)))
     }
 
-    fn key(&mut self, mapping: &Mapping, row: &Row) -> Result<String, InputProblem> {
-        let Some(name) = &mapping.id else { return Ok(self.key_of_input(mapping, row)) };
-        let key = match lookup(&row.fields, name) {
-            None | Some(Value::Null) => {
-                return Err(InputProblem::new("the case has no id")
-                    .in_field(name)
-                    .hint("give every case an id, or none"));
-            }
-            Some(value @ (Value::String(_) | Value::Number(_))) => text_of(value).into_owned(),
-            Some(other) => {
-                let problem =
-                    InputProblem::new(format!("an id is text or a number, not {}", kind(other)));
-                return Err(problem.in_field(name));
-            }
-        };
-        if key.is_empty() {
-            return Err(InputProblem::new("the id is empty")
-                .in_field(name)
-                .hint("give every case an id, or none"));
-        }
-        if !self.keys.insert(fingerprint(&[key.as_bytes()])) {
-            return Err(InputProblem::new(format!("two cases have the id `{key}`"))
-                .in_field(name)
-                .hint("ids must be unique"));
-        }
-        Ok(key)
-    }
-
-    /// BLAKE3 of the input and its occurrence: the same input twice makes two cases.
-    fn key_of_input(&mut self, mapping: &Mapping, row: &Row) -> String {
-        let input = match &mapping.fields.input {
-            Some(path) => lookup(&row.fields, path).map(ToString::to_string).unwrap_or_default(),
-            None => Value::Object(row.fields.clone()).to_string(),
-        };
-        let mut occurrence = 0u64;
-        loop {
-            let parts: [&[u8]; 2] = [input.as_bytes(), &occurrence.to_le_bytes()];
-            if self.keys.insert(fingerprint(&parts)) {
-                return ContentHash::of_parts(&parts).to_string()[..32].to_owned();
-            }
-            occurrence += 1;
-        }
-    }
-
     fn finish(self) -> Result<DatasetVersion, EngineError> {
         let evaluation = self.evaluation;
         if self.writer.cases() == 0 {
@@ -264,16 +223,17 @@ impl<'evaluation> Import<'evaluation> {
         let mut mapping = self.mapping.map(|mapping| mapping.fields).unwrap_or_default();
         if evaluation.file.reference.is_none() {
             let usual = ["reference", "references"].into_iter();
-            let there = usual.filter(|name| self.fields.iter().any(|field| field == name));
-            mapping.references = there.map(str::to_owned).collect();
+            mapping.references =
+                usual.filter(|name| self.columns.has(name)).map(str::to_owned).collect();
         }
-        Ok(self.writer.finish(evaluation.spec.dataset.clone(), self.fields, mapping)?)
+        let fields = self.columns.names().map(str::to_owned).collect();
+        Ok(self.writer.finish(evaluation.spec.dataset.clone(), fields, mapping)?)
     }
 
     /// Refuses names in the evaluation file that no case has.
     fn check_fields(&self) -> Result<(), EngineError> {
         let evaluation = self.evaluation;
-        let known: Vec<&str> = self.fields.iter().map(String::as_str).collect();
+        let known: Vec<&str> = self.columns.names().collect();
         let has = |path: &str| {
             known.contains(&path) || known.contains(&path.split('.').next().unwrap_or(path))
         };
@@ -338,34 +298,4 @@ fn template_line(templates: &PromptTemplates, template: &str, name: &str) -> Opt
     let text = &templates.messages.iter().find(|message| message.name == template)?.text;
     let line = text.lines().position(|line| line.contains(name))?;
     Some(line as u64 + 1)
-}
-
-fn check_input(
-    mapping: &FieldMapping,
-    fields: &Map<String, Value>,
-    prompt: &PromptTemplates,
-) -> Result<(), InputProblem> {
-    let Some(name) = &mapping.input else { return Ok(()) };
-    match lookup(fields, name) {
-        None | Some(Value::Null) => Err(InputProblem::new(format!("the case has no `{name}`"))
-            .in_field(name)
-            .hint("every case needs an input")),
-        Some(input @ Value::Array(items))
-            if prompt.then_input && prompt.required && conversation(input).is_none() =>
-        {
-            let message = if items.is_empty() {
-                "the conversation is empty"
-            } else {
-                "a list must be a conversation"
-            };
-            Err(InputProblem::new(message)
-                .in_field(name)
-                .hint("write messages as {\"role\": \"user\" | \"assistant\" | \"system\", \"content\": \"…\"}"))
-        }
-        Some(_) => Ok(()),
-    }
-}
-
-fn fingerprint(parts: &[&[u8]]) -> u128 {
-    u128::from_le_bytes(ContentHash::of_parts(parts).short())
 }

@@ -1,29 +1,41 @@
 //! JSON: one list of objects, read element by element.
 
-use std::io::BufRead;
+use std::io::{BufReader, Read};
 
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::rows::{Row, RowSink, object};
+use super::ProblemCode;
+use super::limited::{BUFFER_BYTES, RowBytes, limited, too_long};
+use super::rows::{BadRow, Row, RowSink, object};
 use crate::InputProblem;
+use crate::spec::unreadable_file;
 
 /// Reads the rows of a JSON file: a list of objects.
-pub(crate) fn read(source: impl BufRead, sink: RowSink<'_>) -> Result<(), InputProblem> {
-    let mut refused = None;
+pub(crate) fn read(source: impl Read, sink: RowSink<'_>) -> Result<(), InputProblem> {
+    let (source, row_bytes) = limited(source);
+    let source = BufReader::with_capacity(BUFFER_BYTES, source);
+    let (mut refused, mut number) = (None, 0);
     let mut deserializer = serde_json::Deserializer::from_reader(source);
-    let result = Rows { sink, refused: &mut refused }.deserialize(&mut deserializer);
-    let result = result.and_then(|()| deserializer.end());
+    let rows = Rows { sink, number: &mut number, row_bytes: &row_bytes, refused: &mut refused };
+    let result = rows.deserialize(&mut deserializer).and_then(|()| deserializer.end());
     if let Some(problem) = refused {
         return Err(problem);
     }
-    result.map_err(|error| {
-        let problem = InputProblem::new(format!("this is not valid JSON: {}", reason(&error)));
-        let problem = InputProblem { column: Some(error.column() as u64), ..problem };
-        problem
-            .at_line(error.line() as u64)
+    let Err(error) = result else { return Ok(()) };
+    let bad = if row_bytes.is_exceeded() {
+        too_long("case")
+    } else if error.is_io() {
+        return Err(unreadable_file(&error.into()));
+    } else {
+        let message = format!("this is not valid JSON: {}", reason(&error));
+        BadRow::new(ProblemCode::NotJson, message)
             .hint("a `.json` data set is one list of objects: [{…}, {…}]")
-    })
+    };
+    let column = Some(error.column() as u64);
+    let problem = InputProblem { column, ..bad.problem.at_line(error.line() as u64) };
+    let number = (number > 0).then_some(number + 1);
+    sink(Err(BadRow { number, problem, ..bad }))
 }
 
 /// The message of a JSON error without its place.
@@ -32,9 +44,11 @@ pub(crate) fn reason(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }
 
-struct Rows<'sink, 'refused> {
+struct Rows<'sink, 'reading> {
     sink: RowSink<'sink>,
-    refused: &'refused mut Option<InputProblem>,
+    number: &'reading mut u64,
+    row_bytes: &'reading RowBytes,
+    refused: &'reading mut Option<InputProblem>,
 }
 
 impl<'de> DeserializeSeed<'de> for Rows<'_, '_> {
@@ -52,17 +66,15 @@ impl<'de> Visitor<'de> for Rows<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let mut number = 0;
         while let Some(value) = items.next_element::<Value>()? {
-            number += 1;
-            let row =
-                object(value).map(|fields| Row { line: None, number, fields }).map_err(|problem| {
-                    InputProblem {
-                        message: format!("case {number}: {}", problem.message),
-                        ..problem
-                    }
-                });
-            if let Err(problem) = row.and_then(|row| (self.sink)(row)) {
+            self.row_bytes.restart();
+            *self.number += 1;
+            let number = *self.number;
+            let row = match object(value) {
+                Ok(fields) => Ok(Row { line: None, number, fields }),
+                Err(bad) => Err(bad.in_row(number, None)),
+            };
+            if let Err(problem) = (self.sink)(row) {
                 *self.refused = Some(problem);
                 return Err(serde::de::Error::custom("refused"));
             }

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, Read};
 
-use super::rows::{MAX_ROW_BYTES, Row, RowSink, object};
+use super::ProblemCode;
+use super::limited::too_long;
+use super::rows::{BadRow, MAX_ROW_BYTES, Row, RowSink, object};
 use crate::InputProblem;
 use crate::spec::unreadable_file;
 
@@ -19,32 +21,37 @@ pub(crate) fn read(mut source: impl BufRead, sink: RowSink<'_>) -> Result<(), In
         if read == 0 {
             return Ok(());
         }
-        if bytes.len() > MAX_ROW_BYTES {
-            let problem =
-                InputProblem::new(format!("the line is longer than {} MiB", MAX_ROW_BYTES >> 20));
-            return Err(problem
-                .at_line(line)
-                .hint("JSON Lines has one case a line; is this a `.json` file?"));
+        let is_too_long = bytes.len() > MAX_ROW_BYTES;
+        if is_too_long && !bytes.ends_with(b"\n") {
+            source.skip_until(b'\n').map_err(|error| unreadable_file(&error))?;
         }
         let mut text = without_line_end(&bytes);
         if line == 1 {
             text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         }
-        if text.iter().all(u8::is_ascii_whitespace) {
+        if !is_too_long && text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        if let Err(error) = std::str::from_utf8(text) {
-            let problem = InputProblem::new(format!(
-                "the line is not valid UTF-8 (byte {})",
-                error.valid_up_to() + 1
-            ));
-            return Err(problem.at_line(line).hint("save the file as UTF-8"));
-        }
         number += 1;
-        let value = serde_json::from_slice(text).map_err(|error| not_json(&error, line))?;
-        let fields = object(value).map_err(|problem| problem.at_line(line))?;
-        sink(Row { line: Some(line), number, fields })?;
+        let fields = if is_too_long {
+            Err(too_long("line").hint("JSON Lines has one case a line; is this a `.json` file?"))
+        } else {
+            fields(text)
+        };
+        let line = Some(line);
+        match fields {
+            Ok(fields) => sink(Ok(Row { line, number, fields }))?,
+            Err(bad) => sink(Err(bad.in_row(number, line)))?,
+        }
     }
+}
+
+fn fields(text: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, BadRow> {
+    if let Err(error) = std::str::from_utf8(text) {
+        let message = format!("the line is not valid UTF-8 (byte {})", error.valid_up_to() + 1);
+        return Err(BadRow::new(ProblemCode::NotUtf8, message).hint("save the file as UTF-8"));
+    }
+    object(serde_json::from_slice(text).map_err(|error| not_json(&error))?)
 }
 
 fn without_line_end(bytes: &[u8]) -> &[u8] {
@@ -52,9 +59,10 @@ fn without_line_end(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b"\r").unwrap_or(bytes)
 }
 
-fn not_json(error: &serde_json::Error, line: u64) -> InputProblem {
-    let problem =
-        InputProblem::new(format!("this is not valid JSON: {}", super::json::reason(error)));
-    InputProblem { column: Some(error.column() as u64), ..problem.at_line(line) }
-        .hint("JSON Lines has one complete JSON object a line")
+fn not_json(error: &serde_json::Error) -> BadRow {
+    let message = format!("this is not valid JSON: {}", super::json::reason(error));
+    let bad = BadRow::new(ProblemCode::NotJson, message)
+        .hint("JSON Lines has one complete JSON object a line");
+    let column = Some(error.column() as u64);
+    BadRow { problem: InputProblem { column, ..bad.problem }, ..bad }
 }

@@ -1,28 +1,77 @@
 //! Parquet: row groups read one after the other.
 
+use std::collections::HashSet;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ::parquet::basic::ConvertedType;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Field, Row as ParquetRow};
 use serde_json::{Map, Number, Value};
 
-use super::rows::{Row, RowSink};
+use super::ProblemCode;
+use super::rows::{BadRow, Row, RowSink};
 use crate::InputProblem;
 
 /// Reads the rows of a Parquet file.
 pub(crate) fn read(file: File, sink: RowSink<'_>) -> Result<(), InputProblem> {
-    let reader = SerializedFileReader::new(file).map_err(|error| describe(&error))?;
-    let rows = reader.get_row_iter(None).map_err(|error| describe(&error))?;
-    for (number, row) in (1..).zip(rows) {
-        let row = row.map_err(|error| describe(&error))?;
-        sink(Row { line: None, number, fields: fields(&row) })?;
+    let reader = match guarded(|| SerializedFileReader::new(file)) {
+        Ok(reader) => reader,
+        Err(bad) => return sink(Err(bad)),
+    };
+    let json_columns = json_columns(&reader);
+    let mut rows = match guarded(|| reader.get_row_iter(None)) {
+        Ok(rows) => rows,
+        Err(bad) => return sink(Err(bad)),
+    };
+    for number in 1.. {
+        let row = guarded(|| {
+            let row = rows.next().transpose()?;
+            Ok(row.map(|row| fields_of_row(&row, &json_columns)))
+        });
+        match row {
+            Ok(Some(fields)) => sink(Ok(Row { line: None, number, fields }))?,
+            Ok(None) => return Ok(()),
+            Err(bad) => return sink(Err(bad)),
+        }
     }
     Ok(())
 }
 
-fn describe(error: &ParquetError) -> InputProblem {
-    InputProblem::new(format!("this is not a readable Parquet file: {error}"))
+/// Runs a step of the reader. It panics on some damaged files and on types it does not know, which is a problem of the file.
+fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, BadRow> {
+    let refuse = |reason: &str| {
+        let message = format!("this is not a readable Parquet file: {reason}");
+        BadRow::new(ProblemCode::NotParquet, message)
+    };
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|error| refuse(&error.to_string())),
+        Err(_) => Err(refuse("it is damaged, or has a type that is not supported")
+            .hint("write it again with texts, numbers, lists and structs")),
+    }
+}
+
+/// Columns that are declared to hold JSON.
+fn json_columns(reader: &SerializedFileReader<File>) -> HashSet<String> {
+    let columns = reader.metadata().file_metadata().schema().get_fields().iter();
+    columns
+        .filter(|column| column.get_basic_info().converted_type() == ConvertedType::JSON)
+        .map(|column| column.name().to_owned())
+        .collect()
+}
+
+fn fields_of_row(row: &ParquetRow, json_columns: &HashSet<String>) -> Map<String, Value> {
+    let field = |(name, field): (&String, &Field)| {
+        let value = match field {
+            Field::Str(text) if json_columns.contains(name) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
+            }
+            other => value(other),
+        };
+        (name.clone(), value)
+    };
+    row.get_column_iter().map(field).collect()
 }
 
 fn fields(row: &ParquetRow) -> Map<String, Value> {

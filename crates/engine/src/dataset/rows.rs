@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::ProblemCode;
 use crate::InputProblem;
 
 /// A row with the place it was read from.
@@ -15,22 +16,63 @@ pub(crate) struct Row {
     pub(crate) fields: Map<String, Value>,
 }
 
+/// A row that cannot be used, or what is wrong with the file where there is no number.
+#[derive(Debug)]
+pub(crate) struct BadRow {
+    pub(crate) number: Option<u64>,
+    pub(crate) code: ProblemCode,
+    pub(crate) problem: InputProblem,
+}
+
+impl BadRow {
+    /// A problem without a place yet.
+    pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+        Self { number: None, code, problem: InputProblem::new(message) }
+    }
+
+    pub(crate) fn in_row(self, number: u64, line: Option<u64>) -> Self {
+        let problem = InputProblem { line: line.or(self.problem.line), ..self.problem };
+        Self { number: Some(number), problem, ..self }
+    }
+
+    pub(crate) fn in_field(self, field: &str) -> Self {
+        Self { problem: self.problem.in_field(field), ..self }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { problem: self.problem.hint(hint), ..self }
+    }
+}
+
+/// The problem by itself; its row is named where no line is.
+impl From<BadRow> for InputProblem {
+    fn from(bad: BadRow) -> Self {
+        match (bad.problem.line, bad.number) {
+            (None, Some(number)) => {
+                let message = format!("case {number}: {}", bad.problem.message);
+                Self { message, ..bad.problem }
+            }
+            _ => bad.problem,
+        }
+    }
+}
+
 /// A row may hold this much; a larger one is a broken file.
 pub(crate) const MAX_ROW_BYTES: usize = 16 * 1024 * 1024;
 
-/// Takes the rows of a file one by one; an error ends the reading.
-pub(crate) type RowSink<'sink> = &'sink mut dyn FnMut(Row) -> Result<(), InputProblem>;
+/// Takes the rows of a file one by one, and those that are no rows; an error ends the reading. A reader goes on after a bad row
+/// where the format tells where the next one begins.
+pub(crate) type RowSink<'sink> =
+    &'sink mut dyn FnMut(Result<Row, BadRow>) -> Result<(), InputProblem>;
 
 /// The fields of a JSON value that must be an object.
-pub(crate) fn object(value: Value) -> Result<Map<String, Value>, InputProblem> {
+pub(crate) fn object(value: Value) -> Result<Map<String, Value>, BadRow> {
     match value {
         Value::Object(fields) => Ok(fields),
         other => {
-            let problem = InputProblem::new(format!(
-                "expected an object with fields, found {}",
-                kind(&other)
-            ));
-            Err(problem.hint("write each case as {\"input\": …, \"reference\": …}"))
+            let message = format!("expected an object with fields, found {}", kind(&other));
+            Err(BadRow::new(ProblemCode::WrongType, message)
+                .hint("write each case as {\"input\": …, \"reference\": …}"))
         }
     }
 }

@@ -26,3 +26,5 @@ pub use prepare::{PreparedRun, RunRequest, prepare_new, prepare_resume};
 pub(crate) use prepare::{no_key, planned};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;
+pub use sample::Stratum;
+pub(crate) use sample::draw_some;

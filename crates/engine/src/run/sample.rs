@@ -5,9 +5,30 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use fullbench_store::{CaseReader, StoreError};
 use fullbench_types::{ContentHash, text_of};
+use serde::Serialize;
 
 use super::CaseSelection;
 use crate::spec::{SampleConfig, SampleStrategy};
+
+/// A sample, and of how many cases of each stratum it was drawn.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    /// Ascending.
+    pub(crate) indexes: Vec<u64>,
+    /// By value of the field; empty where there are no strata.
+    pub(crate) strata: Vec<Stratum>,
+}
+
+/// The cases that have one value of the field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stratum {
+    /// The value as text; empty where a case has none.
+    pub value: String,
+    /// How many cases have it.
+    pub cases: u64,
+    /// How many of them are in the sample.
+    pub sampled: u64,
+}
 
 /// Draws the sample: the cases with the smallest hash of (seed, key), in each stratum its share.
 pub(crate) fn draw(
@@ -15,29 +36,40 @@ pub(crate) fn draw(
     cases: &mut CaseReader,
 ) -> Result<CaseSelection, StoreError> {
     let total = cases.version().cases;
-    let Some(sample) = sample.filter(|sample| sample.size < total) else {
-        return Ok(CaseSelection::All(total));
-    };
-    let mut chosen = match sample.strategy {
-        SampleStrategy::First => (0..sample.size).collect(),
+    match sample.filter(|sample| sample.size < total) {
+        Some(sample) => Ok(CaseSelection::Some(draw_some(sample, cases)?.indexes)),
+        None => Ok(CaseSelection::All(total)),
+    }
+}
+
+/// Draws the sample, also where it is as large as all there is.
+pub(crate) fn draw_some(
+    sample: &SampleConfig,
+    cases: &mut CaseReader,
+) -> Result<Drawn, StoreError> {
+    let total = cases.version().cases;
+    let mut drawn = match sample.strategy {
+        SampleStrategy::First => {
+            Drawn { indexes: (0..sample.size.min(total)).collect(), strata: Vec::new() }
+        }
         SampleStrategy::Random => {
             let mut smallest = Smallest::new(sample.size);
             for index in 0..total {
                 smallest.offer(ticket(sample.seed, &cases.case(index)?.key), index);
             }
-            smallest.indexes()
+            Drawn { indexes: smallest.indexes(), strata: Vec::new() }
         }
         SampleStrategy::Stratified => stratified(sample, cases, total)?,
     };
-    chosen.sort_unstable();
-    Ok(CaseSelection::Some(chosen))
+    drawn.indexes.sort_unstable();
+    Ok(drawn)
 }
 
 fn stratified(
     sample: &SampleConfig,
     cases: &mut CaseReader,
     total: u64,
-) -> Result<Vec<u64>, StoreError> {
+) -> Result<Drawn, StoreError> {
     let by = sample.by.as_deref().unwrap_or_default();
     let mut strata: BTreeMap<String, (u64, Smallest)> = BTreeMap::new();
     for index in 0..total {
@@ -49,12 +81,13 @@ fn stratified(
         smallest.offer(ticket(sample.seed, &case.key), index);
     }
     let counts: Vec<u64> = strata.values().map(|(count, _)| *count).collect();
-    let shares = proportional_shares(&counts, sample.size);
-    let mut chosen = Vec::new();
-    for ((_, smallest), share) in strata.into_values().zip(shares) {
-        chosen.extend(smallest.indexes().into_iter().take(share as usize));
+    let shares = proportional_shares(&counts, sample.size.min(total));
+    let mut drawn = Drawn { indexes: Vec::new(), strata: Vec::new() };
+    for ((value, (cases, smallest)), share) in strata.into_iter().zip(shares) {
+        drawn.indexes.extend(smallest.indexes().into_iter().take(share as usize));
+        drawn.strata.push(Stratum { value, cases, sampled: share });
     }
-    Ok(chosen)
+    Ok(drawn)
 }
 
 /// Seats by largest remainder (Hamilton): shares sum to `size`, none is larger than its stratum.

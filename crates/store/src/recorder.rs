@@ -3,9 +3,10 @@
 use std::task::Poll;
 
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, TransactionTrait, Value};
+use sea_orm::{ConnectionTrait, DbBackend, TransactionTrait, Value};
 use uuid::Uuid;
 
+use crate::connection::ScopedTransaction;
 use crate::runs::now_milliseconds;
 use crate::{LaneProgress, ScopedStore, StoreError};
 
@@ -246,7 +247,7 @@ impl InsertMany {
     async fn run<T>(
         &self,
         store: &ScopedStore,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
         records: &[T],
         values_of: impl Fn(&T, &mut Vec<Value>),
     ) -> Result<(), StoreError> {

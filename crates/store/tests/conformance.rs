@@ -15,15 +15,33 @@ use fullbench_types::{
 };
 use serde_json::{Value, json};
 
+mod backend;
+
+use backend::{Place, on_every_backend};
+
+on_every_backend!(
+    a_nul_in_a_text_loses_nothing,
+    names_are_ordered_by_their_bytes,
+    recording_a_key_twice_changes_nothing_and_a_failure_gives_way,
+    the_highest_revision_of_a_score_counts,
+    pages_and_counts_see_every_unit_once,
+    one_organization_never_sees_another,
+    runs_are_found_by_part_of_their_id_and_by_name,
+    a_run_belongs_to_one_process_at_a_time,
+    frozen_cases_are_read_in_any_order_and_damage_is_noticed,
+    the_probabilities_of_choices_are_read_back_as_they_were_recorded,
+    a_baseline_stands_for_a_run_and_belongs_to_its_organization,
+    a_newer_database_is_refused_and_opening_at_once_is_safe,
+);
+
 struct Fixture {
-    _folder: tempfile::TempDir,
+    place: Place,
     store: Store,
 }
 
-async fn fixture() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
-    Fixture { _folder: folder, store }
+async fn fixture(place: Place) -> Fixture {
+    let store = place.open().await;
+    Fixture { place, store }
 }
 
 async fn new_run(store: &ScopedStore) -> RunRecord {
@@ -54,9 +72,8 @@ fn score(key: UnitKey, scorer: u8, revision: u32, passed: bool) -> ScoreRecord {
     ScoreRecord { key, scorer: [scorer; 16], revision, score: Score::binary(passed).because("why") }
 }
 
-#[tokio::test]
-async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way() {
-    let fixture = fixture().await;
+async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -75,9 +92,8 @@ async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way() {
     assert!(store.failed_units(run.id, 0).await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn the_highest_revision_of_a_score_counts() {
-    let fixture = fixture().await;
+async fn the_highest_revision_of_a_score_counts(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -95,9 +111,8 @@ async fn the_highest_revision_of_a_score_counts() {
     );
 }
 
-#[tokio::test]
-async fn pages_and_counts_see_every_unit_once() {
-    let fixture = fixture().await;
+async fn pages_and_counts_see_every_unit_once(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -158,9 +173,8 @@ async fn pages_and_counts_see_every_unit_once() {
     assert_eq!(store.lane_progress(run.id).await.unwrap()[1].watermark, 300);
 }
 
-#[tokio::test]
-async fn one_organization_never_sees_another() {
-    let fixture = fixture().await;
+async fn one_organization_never_sees_another(place: Place) {
+    let fixture = fixture(place).await;
     let mine = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let theirs = fixture.store.scoped(OrganizationId(fullbench_types::RunId::generate().0));
     let run = new_run(&mine).await;
@@ -180,9 +194,8 @@ async fn one_organization_never_sees_another() {
     assert!(theirs.recorded_units(run.id, 0, 0).await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn runs_are_found_by_part_of_their_id_and_by_name() {
-    let fixture = fixture().await;
+async fn runs_are_found_by_part_of_their_id_and_by_name(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let (first, second) = (new_run(&store).await, new_run(&store).await);
     assert_eq!(store.find_run("latest").await.unwrap().id, second.id);
@@ -198,39 +211,29 @@ async fn runs_are_found_by_part_of_their_id_and_by_name() {
     assert!(ended.finished_at.is_some());
 }
 
-#[tokio::test]
-async fn a_run_belongs_to_one_process_at_a_time() {
-    let fixture = fixture().await;
+async fn a_run_belongs_to_one_process_at_a_time(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
-    let lock = store.lock_run(run.id).unwrap();
-    assert!(matches!(store.lock_run(run.id), Err(StoreError::RunLocked(_))));
+    let lock = store.lock_run(run.id).await.unwrap();
+    assert!(matches!(store.lock_run(run.id).await, Err(StoreError::RunLocked(_))));
     drop(lock);
-    assert!(store.lock_run(run.id).is_ok());
+    assert!(store.lock_run(run.id).await.is_ok());
 }
 
-#[tokio::test]
-async fn a_newer_database_is_refused_and_opening_at_once_is_safe() {
-    let folder = tempfile::tempdir().unwrap();
-    let opened = tokio::join!(Store::open(folder.path()), Store::open(folder.path()));
-    opened.0.unwrap().close().await.unwrap();
-    opened.1.unwrap().close().await.unwrap();
-    let path = folder.path().join("fullbench.db");
-    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
-    sea_orm::sqlx::query(
-        "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)",
-    )
-    .execute(&pool)
-    .await
-    .unwrap();
-    pool.close().await;
-    assert!(matches!(Store::open(folder.path()).await, Err(StoreError::NewerDatabase { .. })));
+async fn a_newer_database_is_refused_and_opening_at_once_is_safe(place: Place) {
+    let opened = tokio::join!(place.open(), place.open());
+    opened.0.close().await.unwrap();
+    opened.1.close().await.unwrap();
+    let sql = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)";
+    place.execute(sql).await.unwrap();
+    let refused = Store::open_at(place.home(), &place.location).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NewerDatabase { .. }), "{refused}");
+    assert!(refused.to_string().contains("`m9999_later`"), "{refused}");
 }
 
-#[tokio::test]
-async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed() {
-    let fixture = fixture().await;
+async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let mut writer = DatasetWriter::new(store.objects().clone());
     for index in 0..2000 {
@@ -291,9 +294,8 @@ async fn the_cache_forgets_by_age_and_by_size() {
     assert!(cache.get(&keys[2999]).await.is_none());
 }
 
-#[tokio::test]
-async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
-    let fixture = fixture().await;
+async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let chosen = ChoiceProbability { choice: "A".to_owned(), logprob: -0.25, probability: 0.75 };
@@ -304,9 +306,8 @@ async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
     assert_eq!(page[0].result.as_ref().unwrap().choices, text.choices);
 }
 
-#[tokio::test]
-async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization() {
-    let fixture = fixture().await;
+async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let (first, second) = (new_run(&store).await, new_run(&store).await);
     store.set_baseline("main", first.id).await.unwrap();
@@ -334,14 +335,11 @@ async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization() {
 
 #[tokio::test]
 async fn a_database_from_before_baselines_gets_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
+    let place = Place::sqlite();
+    let store = place.open().await;
     let run = new_run(&store.scoped(DEFAULT_ORGANIZATION)).await;
     store.close().await.unwrap();
     // Back to what the second migration left.
-    let path = folder.path().join("fullbench.db");
-    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
     for sql in [
         "DROP TABLE baselines",
         "DROP INDEX scores_judged",
@@ -359,11 +357,51 @@ async fn a_database_from_before_baselines_gets_them() {
         "DROP TABLE models",
         "DELETE FROM seaql_migrations WHERE version > 'm0002_missing_scores'",
     ] {
-        sea_orm::sqlx::query(sql).execute(&pool).await.unwrap();
+        place.execute(sql).await.unwrap();
     }
-    pool.close().await;
-    let store = Store::open(folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
     assert_eq!(store.find_run("latest").await.unwrap().id, run.id);
     store.set_baseline("main", run.id).await.unwrap();
     assert_eq!(store.find_run("main").await.unwrap().id, run.id);
+}
+
+async fn a_nul_in_a_text_loses_nothing(place: Place) {
+    let fixture = fixture(place).await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let text = Generation { raw: Some("raw\0reply".to_owned()), ..answer("a\0b\0") };
+    let failed = UnitFailure { message: "la\0te".to_owned(), ..failure() };
+    let records = [
+        GenerationRecord { key: key(0, 0), case_key: "a", result: Ok(&text) },
+        GenerationRecord { key: key(1, 0), case_key: "b\0c", result: Err(&failed) },
+    ];
+    let mut scored = score(key(0, 0), 1, 0, true);
+    scored.score.reasoning = Some("becau\0se".to_owned());
+    scored.score.evidence = Some(json!({"quote": "x\0y"}));
+    store.recorder(run.id).commit(&records, &[&scored], &[]).await.unwrap();
+    let kept = |text: &str| match fixture.place.is_postgres() {
+        true => text.replace('\0', "\u{fffd}"),
+        false => text.to_owned(),
+    };
+    let page = store.results_after(run.id, None, 10, ResultDetail::Full).await.unwrap();
+    let answered = page[0].result.as_ref().unwrap();
+    assert_eq!(answered.text, kept("a\0b\0"));
+    assert_eq!(answered.raw, Some(kept("raw\0reply")));
+    let judged = &page[0].scores[0].score;
+    assert_eq!(judged.reasoning, Some(kept("becau\0se")));
+    assert_eq!(judged.evidence, Some(json!({"quote": "x\0y"})), "JSON has an escape for it");
+    assert_eq!(page[1].case_key, kept("b\0c"));
+    assert_eq!(page[1].result.as_ref().unwrap_err().message, kept("la\0te"));
+}
+
+async fn names_are_ordered_by_their_bytes(place: Place) {
+    let fixture = fixture(place).await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    for name in ["é-main", "b-main", "B-main", "a-main", "Z-main", "a_main"] {
+        store.set_baseline(name, run.id).await.unwrap();
+    }
+    let names: Vec<String> =
+        store.baselines().await.unwrap().into_iter().map(|baseline| baseline.name).collect();
+    assert_eq!(names, ["B-main", "Z-main", "a-main", "a_main", "b-main", "é-main"]);
 }

@@ -199,12 +199,12 @@ pub async fn record_review(
 /// The lock of a run: two people who score at the same time come one after the other.
 async fn locked(store: &ScopedStore, run: &RunRecord) -> Result<RunLock, EngineError> {
     for _ in 0..LOCK_ATTEMPTS {
-        match store.lock_run(run.id) {
+        match store.lock_run(run.id).await {
             Err(StoreError::RunLocked(_)) => tokio::time::sleep(LOCK_PAUSE).await,
             lock => return Ok(lock?),
         }
     }
-    Ok(store.lock_run(run.id)?)
+    Ok(store.lock_run(run.id).await?)
 }
 
 /// The unit that is meant.

@@ -14,8 +14,8 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TransactionTrait, 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
-use crate::database::connect;
 use crate::runs::now_milliseconds;
+use crate::sqlite::connect;
 
 /// How old and how large the cache may become.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fullbench_types::ErrorCode;
-use sea_orm::{DbErr, SqlErr};
+use sea_orm::{ConnAcquireErr, DbErr, SqlErr};
 
 /// A kind of thing that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +48,43 @@ impl fmt::Display for EntityKind {
     }
 }
 
+/// Why there is no connection to a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionProblem {
+    /// There is no server, or it does not answer.
+    Unreachable,
+    /// The server refuses the user or the password.
+    Unauthorized,
+    /// The server has no such database.
+    NoDatabase,
+    /// The server has as many connections as it takes.
+    Full,
+    /// Something else.
+    Other,
+}
+
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database refused.
     #[error("the database failed: {0}")]
-    Database(#[from] DbErr),
+    Database(#[source] DbErr),
+    /// All connections to the database were in use for too long.
+    #[error("the database failed: no connection became free in time")]
+    Busy,
+    /// A URL that names no database. It may hold a password, so it is not repeated.
+    #[error("the URL of the database is wrong: {0}")]
+    DatabaseUrl(String),
+    /// The server of the database does not let us in.
+    #[error("{database} cannot be connected to: {reason}")]
+    Unconnected {
+        /// The URL without its password.
+        database: String,
+        /// What is wrong.
+        problem: ConnectionProblem,
+        /// What was said.
+        reason: String,
+    },
     /// The database file cannot be opened.
     #[error("{path} cannot be opened: {reason}", path = path.display())]
     Unopened {
@@ -147,10 +178,10 @@ pub enum StoreError {
     #[error("run {0} is being worked on by another process")]
     RunLocked(String),
     /// The database was written by a newer version.
-    #[error("{path} was made by a newer version of fullbench (migration `{migration}`)", path = path.display())]
+    #[error("{database} was made by a newer version of fullbench (migration `{migration}`)")]
     NewerDatabase {
-        /// The database file.
-        path: PathBuf,
+        /// The database file, or the URL without its password.
+        database: String,
         /// The first migration this version does not know.
         migration: String,
     },
@@ -169,6 +200,7 @@ impl StoreError {
             }
             Self::RunAmbiguous { .. }
             | Self::Unopened { .. }
+            | Self::DatabaseUrl(_)
             | Self::BaselineIsRun(_)
             | Self::BaselineName(_)
             | Self::NameInvalid { .. }
@@ -179,6 +211,12 @@ impl StoreError {
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
             | Self::ChangedMeanwhile { .. } => ErrorCode::Conflict,
+            Self::Unconnected { problem, .. } => match problem {
+                ConnectionProblem::Unreachable | ConnectionProblem::Full => ErrorCode::Unavailable,
+                ConnectionProblem::Unauthorized => ErrorCode::Unauthorized,
+                ConnectionProblem::NoDatabase | ConnectionProblem::Other => ErrorCode::InvalidInput,
+            },
+            Self::Busy => ErrorCode::Unavailable,
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }
@@ -237,6 +275,24 @@ impl StoreError {
             Self::NewerDatabase { .. } => {
                 Some("update fullbench, or use another folder with FULLBENCH_HOME")
             }
+            Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
+            Self::DatabaseUrl(_) => Some(
+                "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \
+                 password as `%40` and `%2F`",
+            ),
+            Self::Unconnected { problem, .. } => match problem {
+                ConnectionProblem::Unreachable => {
+                    Some("check that the server runs, and that host and port are right")
+                }
+                ConnectionProblem::Unauthorized => Some("check the user and the password"),
+                ConnectionProblem::NoDatabase => {
+                    Some("make the database first: `createdb --owner USER DATABASE`")
+                }
+                ConnectionProblem::Full => {
+                    Some("allow fewer connections here, or raise `max_connections` of the server")
+                }
+                ConnectionProblem::Other => None,
+            },
             Self::Unopened { .. } => {
                 Some("check that the folder can be written, or name another with --home")
             }
@@ -248,12 +304,21 @@ impl StoreError {
     pub(crate) fn when_taken(otherwise: impl FnOnce() -> Self) -> impl FnOnce(DbErr) -> Self {
         move |error| match error.sql_err() {
             Some(SqlErr::UniqueConstraintViolation(_)) => otherwise(),
-            _ => Self::Database(error),
+            _ => error.into(),
         }
     }
 
     /// A file error with its path.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::File { path: path.to_owned(), source }
+    }
+}
+
+impl From<DbErr> for StoreError {
+    fn from(error: DbErr) -> Self {
+        match error {
+            DbErr::ConnectionAcquire(ConnAcquireErr::Timeout) => Self::Busy,
+            other => Self::Database(other),
+        }
     }
 }

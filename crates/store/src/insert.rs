@@ -2,8 +2,9 @@
 
 use std::task::Poll;
 
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Value};
 
+use crate::connection::ScopedTransaction;
 use crate::{ScopedStore, StoreError};
 
 /// Rows of the prepared statements; what does not fill the larger goes into the smaller.
@@ -21,7 +22,7 @@ impl InsertMany {
     pub(crate) async fn run<T>(
         &self,
         store: &ScopedStore,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
         records: &[T],
         values_of: impl Fn(&T, &mut Vec<Value>),
     ) -> Result<(), StoreError> {

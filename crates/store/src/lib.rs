@@ -4,8 +4,14 @@
 //! Everything is reached through [`Store::scoped`]: there is no query without an organization.
 //! The store keeps what it is given; it plans, runs and scores nothing.
 
+#[cfg(test)]
+extern crate self as fullbench_store;
+#[cfg(test)]
+#[path = "../tests/backend/mod.rs"]
+mod backend;
 mod baselines;
 mod cache;
+mod connection;
 mod database;
 mod dataset;
 mod entity;
@@ -13,10 +19,12 @@ mod error;
 mod insert;
 mod judgements;
 mod judging;
+mod location;
 mod lock;
 mod migration;
 mod objects;
 mod platform;
+mod postgres;
 mod progress;
 mod provider_batches;
 mod recorder;
@@ -24,6 +32,7 @@ mod results;
 mod rollup;
 mod run_scorers;
 mod runs;
+mod sqlite;
 
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
@@ -31,7 +40,7 @@ pub use database::{ScopedStore, Store};
 pub use dataset::{
     CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,
 };
-pub use error::{EntityKind, StoreError};
+pub use error::{ConnectionProblem, EntityKind, StoreError};
 pub use judgements::{
     DailyCost, DocumentDifficulty, DocumentScore, DocumentScores, FailurePattern, JudgeKey,
     JudgePerformance, JudgedBy, JudgedDocument, JudgementFilter, ModelPerformance, Performance,
@@ -41,6 +50,7 @@ pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
     NewJudge, ThresholdRecord,
 };
+pub use location::{DatabaseLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
 pub use objects::ObjectStore;
 pub use platform::{

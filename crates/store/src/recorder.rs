@@ -1,10 +1,11 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
-use sea_orm::{DatabaseTransaction, TransactionTrait, Value};
+use sea_orm::{TransactionTrait, Value};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
@@ -157,7 +158,7 @@ impl ScopedStore {
     /// Adds answers and failures of runs.
     pub(crate) async fn insert_generations<T>(
         &self,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, GenerationRecord<'record>),
     ) -> Result<(), StoreError> {
@@ -177,7 +178,7 @@ impl ScopedStore {
     /// Adds scores of runs.
     pub(crate) async fn insert_scores<T>(
         &self,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, &'record ScoreRecord),
     ) -> Result<(), StoreError> {
@@ -197,7 +198,7 @@ impl ScopedStore {
     /// Sets how far lanes of runs have come.
     pub(crate) async fn insert_lanes<T>(
         &self,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
         lanes: &[T],
         lane_of: impl Fn(&T) -> (RunId, LaneProgress),
     ) -> Result<(), StoreError> {

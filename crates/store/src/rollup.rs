@@ -1,7 +1,7 @@
 //! Results counted by the database: far faster than reading them, where their order does not matter.
 
 use fullbench_types::{FailureReason, NanoDollars, Outcome, RunId};
-use sea_orm::{ConnectionTrait, QueryResult};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult};
 use uuid::Uuid;
 
 use crate::{ScopedStore, StoreError};
@@ -64,8 +64,9 @@ impl ScopedStore {
         let sql = "SELECT model_index, status, finish_reason = 'recorded', COUNT(*), \
              SUM(CASE WHEN attempts > 1 THEN attempts - 1 ELSE 0 END), \
              SUM(CASE WHEN cached THEN 1 ELSE 0 END), COUNT(cost_nanodollars), \
-             SUM(cost_nanodollars), SUM(input_tokens), SUM(output_tokens), \
-             SUM(cached_input_tokens), SUM(reasoning_tokens) FROM generations \
+             CAST(SUM(cost_nanodollars) AS BIGINT), CAST(SUM(input_tokens) AS BIGINT), \
+             CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cached_input_tokens) AS BIGINT), \
+             CAST(SUM(reasoning_tokens) AS BIGINT) FROM generations \
              WHERE run_id = $1 AND organization_id = $2 GROUP BY 1, 2, 3";
         let mut counts = Vec::new();
         for row in self.rows(sql, run).await? {
@@ -91,10 +92,15 @@ impl ScopedStore {
     /// How long answers took. Times hardly repeat, so they come as lists, many to a row: handing over a row each
     /// costs more than reading it.
     pub async fn answer_times(&self, run: RunId) -> Result<Vec<AnswerTimes>, StoreError> {
+        let list = |column| match self.database.get_database_backend() {
+            DbBackend::Sqlite => {
+                format!("group_concat(CASE WHEN {column} > 0 THEN {column} END, ' ')")
+            }
+            _ => format!("string_agg({column}::text, ' ') FILTER (WHERE {column} > 0)"),
+        };
+        let (latencies, first_tokens) = (list("latency_us"), list("time_to_first_token_us"));
         let sql = format!(
-            "SELECT model_index, \
-             group_concat(CASE WHEN latency_us > 0 THEN latency_us END, ' '), \
-             group_concat(CASE WHEN time_to_first_token_us > 0 THEN time_to_first_token_us END, ' ') \
+            "SELECT model_index, {latencies}, {first_tokens} \
              FROM generations WHERE run_id = $1 AND organization_id = $2 \
              GROUP BY model_index, case_index / {TIMES_PER_ROW}"
         );

@@ -15,15 +15,33 @@ use fullbench_types::{
 };
 use serde_json::{Value, json};
 
+mod backend;
+
+use backend::{Place, on_every_backend};
+
+on_every_backend!(
+    a_nul_in_a_text_loses_nothing,
+    names_are_ordered_by_their_bytes,
+    recording_a_key_twice_changes_nothing_and_a_failure_gives_way,
+    the_highest_revision_of_a_score_counts,
+    pages_and_counts_see_every_unit_once,
+    one_organization_never_sees_another,
+    runs_are_found_by_part_of_their_id_and_by_name,
+    a_run_belongs_to_one_process_at_a_time,
+    frozen_cases_are_read_in_any_order_and_damage_is_noticed,
+    the_probabilities_of_choices_are_read_back_as_they_were_recorded,
+    a_baseline_stands_for_a_run_and_belongs_to_its_organization,
+    a_newer_database_is_refused_and_opening_at_once_is_safe,
+);
+
 struct Fixture {
-    _folder: tempfile::TempDir,
+    place: Place,
     store: Store,
 }
 
-async fn fixture() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
-    Fixture { _folder: folder, store }
+async fn fixture(place: Place) -> Fixture {
+    let store = place.open().await;
+    Fixture { place, store }
 }
 
 async fn new_run(store: &ScopedStore) -> RunRecord {
@@ -56,9 +74,8 @@ fn score(key: UnitKey, scorer: u8, revision: u32, passed: bool) -> ScoreRecord {
     ScoreRecord { key, scorer: [scorer; 16], revision, score: Score::binary(passed).because("why") }
 }
 
-#[tokio::test]
-async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way() {
-    let fixture = fixture().await;
+async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -77,9 +94,8 @@ async fn recording_a_key_twice_changes_nothing_and_a_failure_gives_way() {
     assert!(store.failed_units(run.id, 0).await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn the_highest_revision_of_a_score_counts() {
-    let fixture = fixture().await;
+async fn the_highest_revision_of_a_score_counts(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -97,9 +113,8 @@ async fn the_highest_revision_of_a_score_counts() {
     );
 }
 
-#[tokio::test]
-async fn pages_and_counts_see_every_unit_once() {
-    let fixture = fixture().await;
+async fn pages_and_counts_see_every_unit_once(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let recorder = store.recorder(run.id);
@@ -160,9 +175,8 @@ async fn pages_and_counts_see_every_unit_once() {
     assert_eq!(store.lane_progress(run.id).await.unwrap()[1].watermark, 300);
 }
 
-#[tokio::test]
-async fn one_organization_never_sees_another() {
-    let fixture = fixture().await;
+async fn one_organization_never_sees_another(place: Place) {
+    let fixture = fixture(place).await;
     let mine = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let theirs = fixture.store.scoped(OrganizationId(fullbench_types::RunId::generate().0));
     let run = new_run(&mine).await;
@@ -182,9 +196,8 @@ async fn one_organization_never_sees_another() {
     assert!(theirs.recorded_units(run.id, 0, 0).await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn runs_are_found_by_part_of_their_id_and_by_name() {
-    let fixture = fixture().await;
+async fn runs_are_found_by_part_of_their_id_and_by_name(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let (first, second) = (new_run(&store).await, new_run(&store).await);
     assert_eq!(store.find_run("latest").await.unwrap().id, second.id);
@@ -200,39 +213,29 @@ async fn runs_are_found_by_part_of_their_id_and_by_name() {
     assert!(ended.finished_at.is_some());
 }
 
-#[tokio::test]
-async fn a_run_belongs_to_one_process_at_a_time() {
-    let fixture = fixture().await;
+async fn a_run_belongs_to_one_process_at_a_time(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
-    let lock = store.lock_run(run.id).unwrap();
-    assert!(matches!(store.lock_run(run.id), Err(StoreError::RunLocked(_))));
+    let lock = store.lock_run(run.id).await.unwrap();
+    assert!(matches!(store.lock_run(run.id).await, Err(StoreError::RunLocked(_))));
     drop(lock);
-    assert!(store.lock_run(run.id).is_ok());
+    assert!(store.lock_run(run.id).await.is_ok());
 }
 
-#[tokio::test]
-async fn a_newer_database_is_refused_and_opening_at_once_is_safe() {
-    let folder = tempfile::tempdir().unwrap();
-    let opened = tokio::join!(Store::open(folder.path()), Store::open(folder.path()));
-    opened.0.unwrap().close().await.unwrap();
-    opened.1.unwrap().close().await.unwrap();
-    let path = folder.path().join("fullbench.db");
-    let options = sea_orm::sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let pool = sea_orm::sqlx::SqlitePool::connect_with(options).await.unwrap();
-    sea_orm::sqlx::query(
-        "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)",
-    )
-    .execute(&pool)
-    .await
-    .unwrap();
-    pool.close().await;
-    assert!(matches!(Store::open(folder.path()).await, Err(StoreError::NewerDatabase { .. })));
+async fn a_newer_database_is_refused_and_opening_at_once_is_safe(place: Place) {
+    let opened = tokio::join!(place.open(), place.open());
+    opened.0.close().await.unwrap();
+    opened.1.close().await.unwrap();
+    let sql = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)";
+    place.execute(sql).await.unwrap();
+    let refused = Store::open_at(place.home(), &place.location).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NewerDatabase { .. }), "{refused}");
+    assert!(refused.to_string().contains("`m9999_later`"), "{refused}");
 }
 
-#[tokio::test]
-async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed() {
-    let fixture = fixture().await;
+async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let mut writer = DatasetWriter::new(store.objects().clone());
     for index in 0..2000 {
@@ -293,9 +296,8 @@ async fn the_cache_forgets_by_age_and_by_size() {
     assert!(cache.get(&keys[2999]).await.is_none());
 }
 
-#[tokio::test]
-async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
-    let fixture = fixture().await;
+async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let chosen = ChoiceProbability { choice: "A".to_owned(), logprob: -0.25, probability: 0.75 };
@@ -306,9 +308,8 @@ async fn the_probabilities_of_choices_are_read_back_as_they_were_recorded() {
     assert_eq!(page[0].result.as_ref().unwrap().choices, text.choices);
 }
 
-#[tokio::test]
-async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization() {
-    let fixture = fixture().await;
+async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization(place: Place) {
+    let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
     let (first, second) = (new_run(&store).await, new_run(&store).await);
     store.set_baseline("main", first.id).await.unwrap();

@@ -1,7 +1,10 @@
 //! Judged outputs: kept once in their space, for their organization, and read back as they were.
 #![allow(clippy::unwrap_used)]
 
-use fullbench_store::{JudgedRecord, Store};
+mod backend;
+
+use backend::{Place, on_every_backend};
+use fullbench_store::JudgedRecord;
 use fullbench_types::{ContentHash, DEFAULT_ORGANIZATION, NanoDollars, OrganizationId, Score};
 use uuid::Uuid;
 
@@ -16,10 +19,10 @@ fn judged(output: &str, value: f64) -> JudgedRecord {
     }
 }
 
-#[tokio::test]
-async fn an_output_is_kept_once_and_seen_by_its_owner_in_its_space() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
+on_every_backend!(an_output_is_kept_once_and_seen_by_its_owner_in_its_space);
+
+async fn an_output_is_kept_once_and_seen_by_its_owner_in_its_space(place: Place) {
+    let store = place.open().await;
     let ours = store.scoped(DEFAULT_ORGANIZATION);
     let theirs = store.scoped(OrganizationId(Uuid::from_u128(7)));
     let (space, other) = (ContentHash::of(b"a judge"), ContentHash::of(b"another"));

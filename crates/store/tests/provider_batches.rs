@@ -1,8 +1,11 @@
 //! What is kept of provider batches, and who sees it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod backend;
+
+use backend::{Place, on_every_backend};
 use fullbench_llm::{BatchRecord, BatchState, BatchStore, Provider};
-use fullbench_store::{NewRun, RunRecord, ScopedStore, Store};
+use fullbench_store::{NewRun, RunRecord, ScopedStore};
 use fullbench_types::{
     ContentHash, DEFAULT_ORGANIZATION, OrganizationId, ProviderBatchId, RunId, RunKind,
 };
@@ -36,10 +39,10 @@ fn batch(requests: u8) -> BatchRecord {
     }
 }
 
-#[tokio::test]
-async fn a_batch_is_kept_until_it_failed() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
+on_every_backend!(a_batch_is_kept_until_it_failed, batches_belong_to_one_run_and_one_organization,);
+
+async fn a_batch_is_kept_until_it_failed(place: Place) {
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&store).await;
     let batches = store.provider_batches(run.id);
     assert_eq!(batches.kept().await.unwrap(), []);
@@ -52,7 +55,7 @@ async fn a_batch_is_kept_until_it_failed() {
     batches.update(first.id, BatchState::Submitted, Some("msgbatch_1")).await.unwrap();
     batches.update(first.id, BatchState::Done, None).await.unwrap();
     batches.update(second.id, BatchState::Submitted, Some("msgbatch_2")).await.unwrap();
-    let store = Store::open(folder.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
     let batches = store.provider_batches(run.id);
     let kept = batches.kept().await.unwrap();
     assert_eq!(kept[0].remote_id.as_deref(), Some("msgbatch_1"), "a later note keeps it");
@@ -65,10 +68,8 @@ async fn a_batch_is_kept_until_it_failed() {
     assert!(batches.add(&second).await.is_err(), "an id is there once");
 }
 
-#[tokio::test]
-async fn batches_belong_to_one_run_and_one_organization() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).await.unwrap();
+async fn batches_belong_to_one_run_and_one_organization(place: Place) {
+    let store = place.open().await;
     let ours = store.scoped(DEFAULT_ORGANIZATION);
     let run = new_run(&ours).await;
     let kept = batch(2);

@@ -149,7 +149,7 @@ pub async fn prepare_new(
             version: version.to_owned(),
         })
         .await?;
-    let lock = store.lock_run(record.id)?;
+    let lock = store.lock_run(record.id).await?;
     let lanes = (0..plan.models).map(|model| OpenLane::untouched(model, &plan)).collect();
     Ok(PreparedRun {
         record,
@@ -174,7 +174,7 @@ pub async fn prepare_resume(
         let problem = InputProblem::new(format!("run {} is {}", record.id, record.state.as_str()));
         return Err(problem.hint("start a new one with `fullbench run`").into());
     }
-    let lock = store.lock_run(record.id)?;
+    let lock = store.lock_run(record.id).await?;
     let spec = stored_spec(store, &record).await?;
     let (scorers, prompts) = compiled(&spec)?;
     if needs_keys {

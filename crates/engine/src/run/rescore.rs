@@ -19,7 +19,7 @@ pub async fn prepare_rescore(
     added: &[ScorerConfig],
     needs_keys: bool,
 ) -> Result<PreparedRun, EngineError> {
-    let lock = store.lock_run(record.id)?;
+    let lock = store.lock_run(record.id).await?;
     let mut spec = stored_spec(store, &record).await?;
     let new = compiled_scorers(added)?;
     let old = compiled_scorers(&spec.scorers)?;

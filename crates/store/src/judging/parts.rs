@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder,
-    sea_query::OnConflict,
+    ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, sea_query::OnConflict,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::time;
+use crate::connection::ScopedTransaction;
 use crate::entity::{judge_model, method};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, NewJudge, ScopedStore, StoreError};
@@ -87,7 +87,7 @@ impl ScopedStore {
     pub(super) async fn keep_parts(
         &self,
         new: &NewJudge,
-        transaction: &DatabaseTransaction,
+        transaction: &ScopedTransaction,
     ) -> Result<(), StoreError> {
         let now = now_milliseconds();
         let row = method::ActiveModel {

@@ -4,6 +4,7 @@ use sea_orm::{DbBackend, Schema};
 use sea_orm_migration::prelude::*;
 
 use crate::entity::{dataset_content, generation, run_progress, score};
+use crate::postgres::create_default_partition;
 
 pub(crate) struct Migration;
 
@@ -21,12 +22,20 @@ impl MigrationTrait for Migration {
         manager.create_table(runs()).await?;
         manager.create_table(schema.create_table_from_entity(dataset_content::Entity)).await?;
         manager.create_table(schema.create_table_from_entity(run_progress::Entity)).await?;
-        manager.create_table(schema.create_table_from_entity(generation::Entity)).await?;
+        let mut generations = schema.create_table_from_entity(generation::Entity);
         let mut scores = schema.create_table_from_entity(score::Entity);
-        if backend == DbBackend::Sqlite {
+        if backend == DbBackend::Postgres {
+            generations.extra("PARTITION BY RANGE (run_id)");
+            scores.extra("PARTITION BY RANGE (run_id)");
+        } else {
             scores.extra("WITHOUT ROWID");
         }
+        manager.create_table(generations).await?;
         manager.create_table(scores).await?;
+        if backend == DbBackend::Postgres {
+            create_default_partition(manager.get_connection(), "generations").await?;
+            create_default_partition(manager.get_connection(), "scores").await?;
+        }
         manager
             .create_index(
                 Index::create()

@@ -77,15 +77,21 @@ async fn scores_by_judge(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
 
 /// Lets the database itself refuse to change what is only ever added.
 async fn refuse_changes(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
-    if manager.get_database_backend() != DbBackend::Sqlite {
-        return Ok(());
+    let connection = manager.get_connection();
+    let sqlite = manager.get_database_backend() == DbBackend::Sqlite;
+    if !sqlite {
+        let function = "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION '% never change', TG_TABLE_NAME; END $$";
+        connection.execute_unprepared(function).await?;
     }
     for table in ["criteria", "thresholds", "judges"] {
-        let trigger = format!(
-            "CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table} \
-             BEGIN SELECT RAISE(ABORT, '{table} never change'); END"
-        );
-        manager.get_connection().execute_unprepared(&trigger).await?;
+        let refusal = match sqlite {
+            true => format!("BEGIN SELECT RAISE(ABORT, '{table} never change'); END"),
+            false => "EXECUTE FUNCTION refuse_change()".to_owned(),
+        };
+        let trigger =
+            format!("CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table} {refusal}");
+        connection.execute_unprepared(&trigger).await?;
     }
     Ok(())
 }

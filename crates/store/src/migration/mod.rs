@@ -12,7 +12,10 @@ mod m0009_provider_batches;
 mod m0010_judged_outputs;
 mod m0011_platform;
 
+use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
+
+use crate::StoreError;
 
 pub(crate) struct Migrator;
 
@@ -33,4 +36,27 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_platform::Migration),
         ]
     }
+}
+
+/// Refuses a database that has migrations this version does not know; else says how many it has.
+pub(crate) async fn refuse_newer<'c>(
+    connection: impl IntoSchemaManagerConnection<'c>,
+    database: impl FnOnce() -> String,
+) -> Result<usize, StoreError> {
+    let manager = SchemaManager::new(connection);
+    if !manager.has_table("seaql_migrations").await? {
+        return Ok(0);
+    }
+    let migrations = Migrator::migrations();
+    let known: Vec<&str> = migrations.iter().map(|migration| migration.name()).collect();
+    let sql = "SELECT version FROM seaql_migrations";
+    let applied = Statement::from_string(manager.get_database_backend(), sql);
+    let rows = manager.get_connection().query_all_raw(applied).await?;
+    for row in &rows {
+        let migration: String = row.try_get_by_index(0)?;
+        if !known.contains(&migration.as_str()) {
+            return Err(StoreError::NewerDatabase { database: database(), migration });
+        }
+    }
+    Ok(rows.len())
 }

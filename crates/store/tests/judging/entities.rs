@@ -1,21 +1,28 @@
 //! Criteria, thresholds, methods, models and judges: made once, found again, never changed.
 
+use crate::backend::{Place, on_every_backend};
 use crate::fixture::{criterion, fixture, judged, judgement, new_judge, new_run, unit};
 use fullbench_store::{CriterionSource, EntityKind, StoreError};
 use fullbench_types::{ErrorCode, JudgeId, JudgeReference, OrganizationId, Scale, Score};
 use jiff::{SignedDuration, Timestamp};
-use sea_orm::sqlx::{self, SqlitePool, sqlite::SqliteConnectOptions};
 use serde_json::json;
 use uuid::Uuid;
 
-async fn pool(folder: &std::path::Path) -> SqlitePool {
-    let options = SqliteConnectOptions::new().filename(folder.join("fullbench.db"));
-    SqlitePool::connect_with(options).await.unwrap()
-}
+on_every_backend!(
+    a_changed_criterion_is_a_new_revision_and_the_old_one_stays,
+    built_in_criteria_follow_the_program_and_never_a_user,
+    criteria_that_no_judge_could_apply_are_refused,
+    thresholds_keep_their_history_and_say_what_held_when,
+    a_changed_judge_is_a_successor_that_names_its_predecessor,
+    methods_and_models_appear_with_their_first_judge,
+    of_two_that_change_a_judge_at_once_both_are_kept_or_one_is_told,
+    the_database_itself_refuses_changes_and_references_to_nothing,
+    judges_belong_to_their_organization,
+    evaluation_steps_are_kept_once_and_for_each_organization,
+);
 
-#[tokio::test]
-async fn a_changed_criterion_is_a_new_revision_and_the_old_one_stays() {
-    let fixture = fixture().await;
+async fn a_changed_criterion_is_a_new_revision_and_the_old_one_stays(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     let first = store.add_criterion(&criterion("accuracy")).await.unwrap();
     assert_eq!((first.revision, first.source), (1, CriterionSource::User));
@@ -50,9 +57,8 @@ async fn a_changed_criterion_is_a_new_revision_and_the_old_one_stays() {
     assert!(store.criterion_revision("accuracy", 3).await.is_err());
 }
 
-#[tokio::test]
-async fn built_in_criteria_follow_the_program_and_never_a_user() {
-    let fixture = fixture().await;
+async fn built_in_criteria_follow_the_program_and_never_a_user(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     let kept = store.keep_built_in_criterion(&criterion("safety")).await.unwrap();
     assert_eq!(store.keep_built_in_criterion(&criterion("safety")).await.unwrap(), kept);
@@ -70,9 +76,8 @@ async fn built_in_criteria_follow_the_program_and_never_a_user() {
     assert_eq!(store.keep_built_in_criterion(&clashing).await.unwrap(), own, "the user's stays");
 }
 
-#[tokio::test]
-async fn criteria_that_no_judge_could_apply_are_refused() {
-    let fixture = fixture().await;
+async fn criteria_that_no_judge_could_apply_are_refused(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     let with = |change: fn(&mut fullbench_types::Criterion)| {
         let mut wrong = criterion("accuracy");
@@ -93,9 +98,8 @@ async fn criteria_that_no_judge_could_apply_are_refused() {
     }
 }
 
-#[tokio::test]
-async fn thresholds_keep_their_history_and_say_what_held_when() {
-    let fixture = fixture().await;
+async fn thresholds_keep_their_history_and_say_what_held_when(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     assert!(matches!(
         store.set_threshold("accuracy", 0.5, None).await,
@@ -122,16 +126,17 @@ async fn thresholds_keep_their_history_and_say_what_held_when() {
     assert_eq!(at(first.set_at - SignedDuration::from_millis(1)).await.unwrap(), None);
     assert_eq!(at(third.set_at).await.unwrap().unwrap().id, third.id);
     assert_eq!(store.threshold_history("accuracy").await.unwrap(), [third, second, first]);
-    let pool = pool(fixture.folder.path()).await;
-    let sql = "INSERT INTO thresholds (id, organization_id, criterion, criterion_revision, score, \
-         created_at) SELECT x'01', organization_id, criterion, 1, 1.5, 0 FROM thresholds LIMIT 1";
-    let refused = sqlx::query(sql).execute(&pool).await.unwrap_err();
-    assert!(refused.to_string().contains("CHECK constraint failed"), "{refused}");
+    let id = if fixture.place.is_postgres() { "gen_random_uuid()" } else { "x'01'" };
+    let sql = format!(
+        "INSERT INTO thresholds (id, organization_id, criterion, criterion_revision, score, \
+         created_at) SELECT {id}, organization_id, criterion, 1, 1.5, 0 FROM thresholds LIMIT 1"
+    );
+    let refused = fixture.place.execute(&sql).await.unwrap_err();
+    assert!(refused.to_lowercase().contains("check constraint"), "{refused}");
 }
 
-#[tokio::test]
-async fn a_changed_judge_is_a_successor_that_names_its_predecessor() {
-    let fixture = fixture().await;
+async fn a_changed_judge_is_a_successor_that_names_its_predecessor(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     let missing = store.add_judge(&new_judge("strict", "accuracy")).await.unwrap_err();
     assert!(matches!(missing, StoreError::NameNotFound { kind: EntityKind::Criterion, .. }));
@@ -164,9 +169,8 @@ async fn a_changed_judge_is_a_successor_that_names_its_predecessor() {
     assert!(matches!(missing, StoreError::NameNotFound { kind: EntityKind::Judge, .. }));
 }
 
-#[tokio::test]
-async fn methods_and_models_appear_with_their_first_judge() {
-    let fixture = fixture().await;
+async fn methods_and_models_appear_with_their_first_judge(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     store.add_criterion(&criterion("accuracy")).await.unwrap();
     store.add_judge(&new_judge("one", "accuracy")).await.unwrap();
@@ -191,9 +195,8 @@ async fn methods_and_models_appear_with_their_first_judge() {
     assert!(store.judge("four").await.is_err());
 }
 
-#[tokio::test]
-async fn of_two_that_change_a_judge_at_once_both_are_kept_or_one_is_told() {
-    let fixture = fixture().await;
+async fn of_two_that_change_a_judge_at_once_both_are_kept_or_one_is_told(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     store.add_criterion(&criterion("accuracy")).await.unwrap();
     store.add_judge(&new_judge("strict", "accuracy")).await.unwrap();
@@ -217,35 +220,32 @@ async fn of_two_that_change_a_judge_at_once_both_are_kept_or_one_is_told() {
     assert_eq!(history.len(), made + 1, "one chain without forks");
 }
 
-#[tokio::test]
-async fn the_database_itself_refuses_changes_and_references_to_nothing() {
-    let fixture = fixture().await;
+async fn the_database_itself_refuses_changes_and_references_to_nothing(place: Place) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     store.add_criterion(&criterion("accuracy")).await.unwrap();
     store.set_threshold("accuracy", 0.5, None).await.unwrap();
     store.add_judge(&new_judge("strict", "accuracy")).await.unwrap();
-    let pool = pool(fixture.folder.path()).await;
     for (sql, said) in [
         ("UPDATE judges SET parameters = '{}'", "judges never change"),
         ("UPDATE thresholds SET score = 0.1", "thresholds never change"),
         ("UPDATE criteria SET max_score = 7", "criteria never change"),
-        ("DELETE FROM criteria", "FOREIGN KEY constraint failed"),
-        ("DELETE FROM methods", "FOREIGN KEY constraint failed"),
-        ("DELETE FROM models", "FOREIGN KEY constraint failed"),
+        ("DELETE FROM criteria", "foreign key constraint"),
+        ("DELETE FROM methods", "foreign key constraint"),
+        ("DELETE FROM models", "foreign key constraint"),
     ] {
-        let refused = sqlx::query(sql).execute(&pool).await.unwrap_err();
-        assert!(refused.to_string().contains(said), "{sql}: {refused}");
+        let refused = fixture.place.execute(sql).await.unwrap_err();
+        assert!(refused.to_lowercase().contains(said), "{sql}: {refused}");
     }
     let run = new_run(store).await;
     let nobody = JudgeReference { id: JudgeId(Uuid::from_u128(1)), name: "nobody".to_owned() };
     let score = judged(unit(0, 0), 1, Score::binary(true), judgement(Some(nobody), None, 1));
     let refused = store.recorder(run.id).commit(&[], &[&score], &[]).await.unwrap_err();
-    assert!(refused.to_string().contains("FOREIGN KEY constraint failed"), "{refused}");
+    assert!(refused.to_string().to_lowercase().contains("foreign key constraint"), "{refused}");
 }
 
-#[tokio::test]
-async fn judges_belong_to_their_organization() {
-    let fixture = fixture().await;
+async fn judges_belong_to_their_organization(place: Place) {
+    let fixture = fixture(place).await;
     let mine = &fixture.store;
     let theirs = fixture.whole.scoped(OrganizationId(Uuid::from_u128(7)));
     mine.add_criterion(&criterion("accuracy")).await.unwrap();
@@ -265,9 +265,8 @@ async fn judges_belong_to_their_organization() {
     assert_eq!(mine.judge("strict").await.unwrap(), judge, "the same name twice is no clash");
 }
 
-#[tokio::test]
-async fn evaluation_steps_are_kept_once_and_for_each_organization() {
-    let fixture = fixture().await;
+async fn evaluation_steps_are_kept_once_and_for_each_organization(place: Place) {
+    let fixture = fixture(place).await;
     let key = fullbench_types::ContentHash::of(b"clarity by a model");
     let steps = |text: &str| vec![text.to_owned()];
     assert_eq!(fixture.store.evaluation_steps(&key).await.unwrap(), None);

@@ -1,5 +1,6 @@
 //! A store in a folder of its own, criteria and judges to fill it with, and judgements.
 
+use crate::backend::Place;
 use fullbench_store::{
     GenerationRecord, NewJudge, NewRun, RunRecord, ScopedStore, ScoreRecord, Store,
 };
@@ -10,16 +11,15 @@ use fullbench_types::{
 use serde_json::json;
 
 pub(crate) struct Fixture {
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) place: Place,
     pub(crate) whole: Store,
     pub(crate) store: ScopedStore,
 }
 
-pub(crate) async fn fixture() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = Store::open(folder.path()).await.unwrap();
+pub(crate) async fn fixture(place: Place) -> Fixture {
+    let whole = place.open().await;
     let store = whole.scoped(DEFAULT_ORGANIZATION);
-    Fixture { folder, whole, store }
+    Fixture { place, whole, store }
 }
 
 pub(crate) fn criterion(name: &str) -> Criterion {

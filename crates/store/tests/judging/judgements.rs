@@ -1,5 +1,6 @@
 //! Questions to what judges gave: one small run with answers known by hand.
 
+use crate::backend::{Place, on_every_backend};
 use crate::fixture::{
     Fixture, criterion, fixture, judged, judgement, new_judge, new_run, record, unit,
 };
@@ -7,6 +8,17 @@ use fullbench_store::{JudgeKey, JudgementFilter, ResultDetail, RunRecord, ScoreR
 use fullbench_types::{NanoDollars, OrganizationId, Score, UnscoredReason};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use uuid::Uuid;
+
+on_every_backend!(
+    a_judgement_is_read_back_whole,
+    performance_of_judges_counts_values_failures_time_and_money,
+    a_filter_leaves_out_other_judges_criteria_runs_times_and_organizations,
+    a_successor_is_another_judge_under_the_same_name,
+    judges_meet_on_documents,
+    another_threshold_changes_results_only_in_the_answer,
+    failures_are_grouped_by_reason_and_pattern,
+    cost_is_told_by_day_and_judge,
+);
 
 fn all() -> JudgementFilter {
     JudgementFilter::default()
@@ -18,8 +30,8 @@ fn by(judge: &str) -> JudgementFilter {
 
 /// Two stored judges and one of the evaluation file on three cases; the second model answers the first case as the first
 /// does. `strict` failed on the third case.
-async fn judged_run() -> (Fixture, RunRecord) {
-    let fixture = fixture().await;
+async fn judged_run(place: Place) -> (Fixture, RunRecord) {
+    let fixture = fixture(place).await;
     let store = &fixture.store;
     store.add_criterion(&criterion("accuracy")).await.unwrap();
     let strict = store.add_judge(&new_judge("strict", "accuracy")).await.unwrap().reference();
@@ -59,9 +71,8 @@ async fn judged_run() -> (Fixture, RunRecord) {
     (fixture, run)
 }
 
-#[tokio::test]
-async fn a_judgement_is_read_back_whole() {
-    let (fixture, run) = judged_run().await;
+async fn a_judgement_is_read_back_whole(place: Place) {
+    let (fixture, run) = judged_run(place).await;
     let page = fixture.store.results_after(run.id, None, 1, ResultDetail::Full).await.unwrap();
     let kept = page[0].scores[0].score.judgement.as_ref().unwrap();
     let judge = fixture.store.judge("strict").await.unwrap().reference();
@@ -69,9 +80,8 @@ async fn a_judgement_is_read_back_whole() {
     assert!(page[0].scores[2].score.judgement.is_none());
 }
 
-#[tokio::test]
-async fn performance_of_judges_counts_values_failures_time_and_money() {
-    let (fixture, run) = judged_run().await;
+async fn performance_of_judges_counts_values_failures_time_and_money(place: Place) {
+    let (fixture, run) = judged_run(place).await;
     let store = &fixture.store;
     let judges = store.judge_performance(&all()).await.unwrap();
     let names: Vec<String> = judges.iter().map(|one| one.judge.to_string()).collect();
@@ -99,9 +109,8 @@ async fn performance_of_judges_counts_values_failures_time_and_money() {
     );
 }
 
-#[tokio::test]
-async fn a_filter_leaves_out_other_judges_criteria_runs_times_and_organizations() {
-    let (fixture, _) = judged_run().await;
+async fn a_filter_leaves_out_other_judges_criteria_runs_times_and_organizations(place: Place) {
+    let (fixture, _) = judged_run(place).await;
     let store = &fixture.store;
     let other_run = new_run(store).await;
     let count = async |filter: JudgementFilter| {
@@ -122,9 +131,8 @@ async fn a_filter_leaves_out_other_judges_criteria_runs_times_and_organizations(
     assert!(theirs.document_scores(&all()).await.unwrap().scores.is_empty());
 }
 
-#[tokio::test]
-async fn a_successor_is_another_judge_under_the_same_name() {
-    let (fixture, run) = judged_run().await;
+async fn a_successor_is_another_judge_under_the_same_name(place: Place) {
+    let (fixture, run) = judged_run(place).await;
     let store = &fixture.store;
     let mut changed = new_judge("strict", "accuracy");
     changed.description = Some("new".to_owned());
@@ -140,9 +148,8 @@ async fn a_successor_is_another_judge_under_the_same_name() {
     assert_eq!(spent, 5, "what was scored again was paid for as well");
 }
 
-#[tokio::test]
-async fn judges_meet_on_documents() {
-    let (fixture, run) = judged_run().await;
+async fn judges_meet_on_documents(place: Place) {
+    let (fixture, run) = judged_run(place).await;
     let store = &fixture.store;
     let accuracy = JudgementFilter { criterion: Some("accuracy".to_owned()), ..all() };
     let found = store.document_scores(&accuracy).await.unwrap();
@@ -170,9 +177,8 @@ async fn judges_meet_on_documents() {
     assert!((hardest[1].spread.unwrap() - 0.03125f64.sqrt()).abs() < 1e-12);
 }
 
-#[tokio::test]
-async fn another_threshold_changes_results_only_in_the_answer() {
-    let (fixture, _) = judged_run().await;
+async fn another_threshold_changes_results_only_in_the_answer(place: Place) {
+    let (fixture, _) = judged_run(place).await;
     let store = &fixture.store;
     let effects = store.threshold_effect(Some(0.8), &all()).await.unwrap();
     let names: Vec<&str> = effects.iter().map(|effect| effect.criterion.as_str()).collect();
@@ -196,9 +202,8 @@ async fn another_threshold_changes_results_only_in_the_answer() {
     assert!(store.threshold_effect(Some(1.5), &all()).await.is_err());
 }
 
-#[tokio::test]
-async fn failures_are_grouped_by_reason_and_pattern() {
-    let (fixture, run) = judged_run().await;
+async fn failures_are_grouped_by_reason_and_pattern(place: Place) {
+    let (fixture, run) = judged_run(place).await;
     let store = &fixture.store;
     let failed = |message: Option<&str>| {
         let score = Score::unscored(UnscoredReason::UnparseableJudgement);
@@ -223,9 +228,8 @@ async fn failures_are_grouped_by_reason_and_pattern() {
     assert_eq!(patterns[1].reason, UnscoredReason::ProviderError);
 }
 
-#[tokio::test]
-async fn cost_is_told_by_day_and_judge() {
-    let (fixture, _) = judged_run().await;
+async fn cost_is_told_by_day_and_judge(place: Place) {
+    let (fixture, _) = judged_run(place).await;
     let costs = fixture.store.judge_costs(&by("strict")).await.unwrap();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let days = costs.iter().map(|cost| cost.day);

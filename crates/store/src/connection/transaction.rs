@@ -1,0 +1,162 @@
+//! A transaction that belongs to an organization, or to the system itself.
+
+use std::pin::Pin;
+
+use sea_orm::{
+    AccessMode, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, IsolationLevel,
+    QueryResult, Statement, TransactionError, TransactionOptions, TransactionSession,
+    TransactionTrait,
+};
+
+use super::{Backend, ScopedConnection, set_scope, text};
+
+/// An open transaction; dropped without [`Self::commit`], it changes nothing.
+#[derive(Debug)]
+pub(crate) struct ScopedTransaction {
+    inner: DatabaseTransaction,
+}
+
+impl ScopedTransaction {
+    /// Keeps what was done.
+    pub(crate) async fn commit(self) -> Result<(), DbErr> {
+        self.inner.commit().await
+    }
+
+    /// The statement as the database can keep it.
+    fn storable(&self, mut statement: Statement) -> Statement {
+        if self.inner.get_database_backend() == DbBackend::Postgres {
+            text::make_storable(&mut statement);
+        }
+        statement
+    }
+}
+
+#[async_trait::async_trait]
+impl ConnectionTrait for ScopedTransaction {
+    fn get_database_backend(&self) -> DbBackend {
+        self.inner.get_database_backend()
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        self.inner.execute_raw(self.storable(statement)).await
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.inner.execute_unprepared(sql).await
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        self.inner.query_one_raw(self.storable(statement)).await
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        self.inner.query_all_raw(self.storable(statement)).await
+    }
+}
+
+#[async_trait::async_trait]
+impl TransactionSession for ScopedTransaction {
+    async fn commit(self) -> Result<(), DbErr> {
+        self.inner.commit().await
+    }
+
+    async fn rollback(self) -> Result<(), DbErr> {
+        self.inner.rollback().await
+    }
+}
+
+/// What both a connection and a transaction need of [`TransactionTrait`], given how they begin one.
+macro_rules! begins_transactions {
+    ($of:ty) => {
+        #[async_trait::async_trait]
+        impl TransactionTrait for $of {
+            type Transaction = ScopedTransaction;
+
+            async fn begin(&self) -> Result<ScopedTransaction, DbErr> {
+                self.begin_scoped(TransactionOptions::default()).await
+            }
+
+            async fn begin_with_config(
+                &self,
+                isolation_level: Option<IsolationLevel>,
+                access_mode: Option<AccessMode>,
+            ) -> Result<ScopedTransaction, DbErr> {
+                let options = TransactionOptions {
+                    isolation_level,
+                    access_mode,
+                    ..TransactionOptions::default()
+                };
+                self.begin_scoped(options).await
+            }
+
+            async fn begin_with_options(
+                &self,
+                options: TransactionOptions,
+            ) -> Result<ScopedTransaction, DbErr> {
+                self.begin_scoped(options).await
+            }
+
+            async fn transaction<F, T, E>(&self, callback: F) -> Result<T, TransactionError<E>>
+            where
+                F: for<'c> FnOnce(
+                        &'c ScopedTransaction,
+                    )
+                        -> Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>
+                    + Send,
+                T: Send,
+                E: std::fmt::Display + std::fmt::Debug + Send,
+            {
+                self.transaction_with_config(callback, None, None).await
+            }
+
+            async fn transaction_with_config<F, T, E>(
+                &self,
+                callback: F,
+                isolation_level: Option<IsolationLevel>,
+                access_mode: Option<AccessMode>,
+            ) -> Result<T, TransactionError<E>>
+            where
+                F: for<'c> FnOnce(
+                        &'c ScopedTransaction,
+                    )
+                        -> Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'c>>
+                    + Send,
+                T: Send,
+                E: std::fmt::Display + std::fmt::Debug + Send,
+            {
+                let transaction = self
+                    .begin_with_config(isolation_level, access_mode)
+                    .await
+                    .map_err(TransactionError::Connection)?;
+                let result = callback(&transaction).await.map_err(TransactionError::Transaction)?;
+                transaction.commit().await.map_err(TransactionError::Connection)?;
+                Ok(result)
+            }
+        }
+    };
+}
+
+begins_transactions!(ScopedConnection);
+begins_transactions!(ScopedTransaction);
+
+impl ScopedConnection {
+    async fn begin_scoped(&self, options: TransactionOptions) -> Result<ScopedTransaction, DbErr> {
+        match &self.backend {
+            Backend::Sqlite(database) => {
+                Ok(ScopedTransaction { inner: database.begin_with_options(options).await? })
+            }
+            Backend::Postgres(postgres) => {
+                let inner = postgres.database().begin_with_options(options).await?;
+                inner.execute_unprepared(&set_scope(&postgres.scope)).await?;
+                Ok(ScopedTransaction { inner })
+            }
+        }
+    }
+}
+
+impl ScopedTransaction {
+    /// A transaction inside this one, in the same scope.
+    async fn begin_scoped(&self, options: TransactionOptions) -> Result<Self, DbErr> {
+        Ok(Self { inner: self.inner.begin_with_options(options).await? })
+    }
+}

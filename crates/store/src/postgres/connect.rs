@@ -1,0 +1,71 @@
+//! Connections to a server, and what to say when there are none.
+
+use std::time::Duration;
+
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, PgConnection, PgPool};
+
+use crate::error::ConnectionProblem;
+use crate::{PostgresUrl, StoreError};
+
+/// How long a statement waits for a free connection, and opening for the server.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection that was idle for longer is asked whether it is alive before it is used.
+const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+
+/// A pool of connections, of which one is known to work.
+pub(super) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<PgPool, StoreError> {
+    // A pool tries again until its time is over, and then says only that; one connection says why.
+    connect_once(url).await?.close().await.map_err(|error| unconnected(url, &error))?;
+    let pool = PgPoolOptions::new()
+        .max_connections(max_connections.max(1))
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .before_acquire(|connection, idle| {
+            Box::pin(async move {
+                if idle.idle_for > TRUSTED_IDLE {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        });
+    pool.connect_with(options(url)).await.map_err(|error| unconnected(url, &error))
+}
+
+/// One connection of its own.
+pub(crate) async fn connect_once(url: &PostgresUrl) -> Result<PgConnection, StoreError> {
+    match tokio::time::timeout(ACQUIRE_TIMEOUT, options(url).connect()).await {
+        Ok(connected) => connected.map_err(|error| unconnected(url, &error)),
+        Err(_) => Err(StoreError::Unconnected {
+            database: url.to_string(),
+            problem: ConnectionProblem::Unreachable,
+            reason: format!("no answer within {} s", ACQUIRE_TIMEOUT.as_secs()),
+        }),
+    }
+}
+
+fn options(url: &PostgresUrl) -> PgConnectOptions {
+    let options = url.options().clone().disable_statement_logging();
+    match options.get_application_name() {
+        Some(_) => options,
+        None => options.application_name("fullbench"),
+    }
+}
+
+/// What is wrong, by the server's code where there is one.
+fn unconnected(url: &PostgresUrl, error: &sqlx::Error) -> StoreError {
+    let problem = match error {
+        sqlx::Error::Io(_) => ConnectionProblem::Unreachable,
+        sqlx::Error::Database(refused) => match refused.code().as_deref() {
+            // Invalid authorization or password.
+            Some("28000" | "28P01") => ConnectionProblem::Unauthorized,
+            Some("3D000") => ConnectionProblem::NoDatabase,
+            // Too many connections.
+            Some("53300") => ConnectionProblem::Full,
+            _ => ConnectionProblem::Other,
+        },
+        _ => ConnectionProblem::Other,
+    };
+    StoreError::Unconnected { database: url.to_string(), problem, reason: error.to_string() }
+}

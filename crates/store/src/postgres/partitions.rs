@@ -1,0 +1,110 @@
+//! Results by month: a run's id begins with the time it was made, so that the rows of a run lie together, and old months can be
+//! detached or moved without touching the new ones.
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, TransactionTrait};
+use uuid::Uuid;
+
+use super::{error_code, names};
+
+/// The tables that have a partition for each month.
+const PARTITIONED: [&str; 2] = ["generations", "scores"];
+
+/// Months that have a partition before they begin, this one included.
+const MONTHS_AHEAD: usize = 3;
+
+/// Codes of the server for rows that are already where others go, and for a role that may make no tables.
+const EXPECTED: [&str; 2] = ["23514", "42501"];
+
+/// Adds the partition for what no month has.
+pub(crate) async fn create_default(
+    connection: &impl ConnectionTrait,
+    table: &str,
+) -> Result<(), DbErr> {
+    let sql = format!("CREATE TABLE {table}_default PARTITION OF {table} DEFAULT");
+    connection.execute_unprepared(&sql).await?;
+    Ok(())
+}
+
+/// Makes the partitions of this month and the next ones, where they are missing.
+pub(super) async fn ensure(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+    let tables = "SELECT relname::text FROM pg_class \
+         WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')";
+    let existing = names(transaction, tables).await?;
+    let this_month = Timestamp::now().to_zoned(TimeZone::UTC).date().first_of_month();
+    let mut month = this_month;
+    for _ in 0..MONTHS_AHEAD {
+        let Ok(next) = month.last_of_month().tomorrow() else { return Ok(()) };
+        for table in PARTITIONED {
+            let partition = name(table, month);
+            if !existing.contains(&partition) {
+                create(transaction, table, &partition, month, next).await?;
+            }
+        }
+        month = next;
+    }
+    Ok(())
+}
+
+fn name(table: &str, month: Date) -> String {
+    format!("{table}_{:04}_{:02}", month.year(), month.month())
+}
+
+/// Makes a partition, or says why its rows go on where the others are.
+async fn create(
+    transaction: &DatabaseTransaction,
+    table: &str,
+    partition: &str,
+    from: Date,
+    to: Date,
+) -> Result<(), DbErr> {
+    let (Some(from), Some(to)) = (first_id(from), first_id(to)) else { return Ok(()) };
+    let sql = format!(
+        "CREATE TABLE {partition} PARTITION OF {table} FOR VALUES FROM ('{from}') TO ('{to}')"
+    );
+    let attempt = transaction.begin().await?;
+    match attempt.execute_unprepared(&sql).await {
+        Ok(_) => attempt.commit().await,
+        Err(error) if error_code(&error).is_some_and(|code| EXPECTED.contains(&code.as_str())) => {
+            attempt.rollback().await?;
+            tracing::warn!(
+                partition, %error,
+                "the partition of a month could not be made; its results stay in the default one"
+            );
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The lowest id of the month that begins on this day.
+fn first_id(day: Date) -> Option<Uuid> {
+    let start = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    let milliseconds = u128::try_from(start.as_millisecond()).ok()?;
+    Some(Uuid::from_u128(milliseconds << 80))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use jiff::civil::date;
+    use uuid::{NoContext, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn the_ids_of_a_month_lie_between_its_bounds() {
+        let (from, to) = (first_id(date(2026, 7, 1)).unwrap(), first_id(date(2026, 8, 1)).unwrap());
+        assert_eq!(name("scores", date(2026, 7, 1)), "scores_2026_07");
+        let at = |time: &str, nanoseconds| {
+            let time: jiff::Timestamp = time.parse().unwrap();
+            let seconds = u64::try_from(time.as_second()).unwrap();
+            Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, nanoseconds))
+        };
+        assert!(at("2026-06-30T23:59:59Z", 999_999_999) < from);
+        assert!(at("2026-07-01T00:00:00Z", 0) >= from);
+        assert!(at("2026-07-31T23:59:59Z", 999_999_999) < to);
+        assert!(at("2026-08-01T00:00:00Z", 0) >= to);
+    }
+}

@@ -334,3 +334,44 @@ async fn a_baseline_stands_for_a_run_and_belongs_to_its_organization(place: Plac
     assert_eq!(store.remove_baseline("main").await.unwrap().run, second.id);
     assert!(matches!(store.remove_baseline("main").await, Err(StoreError::BaselineNotFound(_))));
 }
+
+async fn a_nul_in_a_text_loses_nothing(place: Place) {
+    let fixture = fixture(place).await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let text = Generation { raw: Some("raw\0reply".to_owned()), ..answer("a\0b\0") };
+    let failed = UnitFailure { message: "la\0te".to_owned(), ..failure() };
+    let records = [
+        GenerationRecord { key: key(0, 0), case_key: "a", result: Ok(&text) },
+        GenerationRecord { key: key(1, 0), case_key: "b\0c", result: Err(&failed) },
+    ];
+    let mut scored = score(key(0, 0), 1, 0, true);
+    scored.score.reasoning = Some("becau\0se".to_owned());
+    scored.score.evidence = Some(json!({"quote": "x\0y"}));
+    store.recorder(run.id).commit(&records, &[&scored], &[]).await.unwrap();
+    let kept = |text: &str| match fixture.place.is_postgres() {
+        true => text.replace('\0', "\u{fffd}"),
+        false => text.to_owned(),
+    };
+    let page = store.results_after(run.id, None, 10, ResultDetail::Full).await.unwrap();
+    let answered = page[0].result.as_ref().unwrap();
+    assert_eq!(answered.text, kept("a\0b\0"));
+    assert_eq!(answered.raw, Some(kept("raw\0reply")));
+    let judged = &page[0].scores[0].score;
+    assert_eq!(judged.reasoning, Some(kept("becau\0se")));
+    assert_eq!(judged.evidence, Some(json!({"quote": "x\0y"})), "JSON has an escape for it");
+    assert_eq!(page[1].case_key, kept("b\0c"));
+    assert_eq!(page[1].result.as_ref().unwrap_err().message, kept("la\0te"));
+}
+
+async fn names_are_ordered_by_their_bytes(place: Place) {
+    let fixture = fixture(place).await;
+    let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    for name in ["é-main", "b-main", "B-main", "a-main", "Z-main", "a_main"] {
+        store.set_baseline(name, run.id).await.unwrap();
+    }
+    let names: Vec<String> =
+        store.baselines().await.unwrap().into_iter().map(|baseline| baseline.name).collect();
+    assert_eq!(names, ["B-main", "Z-main", "a-main", "a_main", "b-main", "é-main"]);
+}

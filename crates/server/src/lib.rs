@@ -17,6 +17,7 @@ mod problem;
 mod resources;
 mod routes;
 mod server;
+mod stream;
 mod work;
 
 pub use config::ServerConfig;

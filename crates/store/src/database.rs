@@ -64,6 +64,11 @@ impl Store {
         }
     }
 
+    /// What tells of events.
+    pub(crate) fn events(&self) -> &EventHub {
+        &self.events
+    }
+
     /// The connection that sees the rows of all organizations.
     pub(crate) fn system(&self) -> &ScopedConnection {
         &self.database

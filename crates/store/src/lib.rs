@@ -61,7 +61,7 @@ pub use platform::{
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
-pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
+pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};

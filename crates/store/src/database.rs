@@ -15,6 +15,7 @@ pub struct Store {
     home: PathBuf,
     database: ScopedConnection,
     locks: RunLocks,
+    objects: ObjectStore,
 }
 
 impl Store {
@@ -40,7 +41,8 @@ impl Store {
                 (ScopedConnection::postgres(pool), RunLocks::in_database(url.clone()))
             }
         };
-        Ok(Self { home: home.to_owned(), database, locks })
+        let objects = ObjectStore::open(home, &location.objects).await?;
+        Ok(Self { home: home.to_owned(), database, locks, objects })
     }
 
     /// The folder of the store.
@@ -57,7 +59,7 @@ impl Store {
             home: self.home.clone(),
             database: self.system().scoped(organization),
             locks: self.locks.clone(),
-            objects: ObjectStore::new(self.home.join("objects")),
+            objects: self.objects.clone(),
         }
     }
 
@@ -95,7 +97,7 @@ impl ScopedStore {
         &self.home
     }
 
-    /// Content-addressed blobs: blocks of data sets.
+    /// Content-addressed blobs: blocks of data sets; and whole files.
     #[must_use]
     pub fn objects(&self) -> &ObjectStore {
         &self.objects

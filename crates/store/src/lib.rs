@@ -46,9 +46,9 @@ pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
     NewJudge, ThresholdRecord,
 };
-pub use location::{DatabaseLocation, PostgresUrl, StoreLocation};
+pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
-pub use objects::ObjectStore;
+pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
 pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};

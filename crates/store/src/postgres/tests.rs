@@ -205,7 +205,7 @@ async fn what_keeps_us_from_the_server_is_said_without_the_password() {
         (format!("{url}_not_there"), ConnectionProblem::NoDatabase, ErrorCode::InvalidInput),
     ] {
         let database: DatabaseLocation = url.parse().unwrap();
-        let location = StoreLocation { database };
+        let location = StoreLocation { database, ..StoreLocation::default() };
         let error = Store::open_at(place.home(), &location).await.unwrap_err();
         let StoreError::Unconnected { problem: found, .. } = &error else { panic!("{error}") };
         assert_eq!((*found, error.code()), (problem, code), "{error}");

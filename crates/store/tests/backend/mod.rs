@@ -57,7 +57,8 @@ impl Place {
             return None;
         };
         let database = Database::create(&server).await;
-        let location = StoreLocation { database: database.url().parse().unwrap() };
+        let location =
+            StoreLocation { database: database.url().parse().unwrap(), ..StoreLocation::default() };
         let folder = tempfile::tempdir().unwrap();
         Some(Self { location, database: Some(database), folder })
     }

@@ -22,7 +22,7 @@ mod work;
 
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
-pub use problem::{FieldProblem, Problem};
+pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use server::Server;
 
 /// The OpenAPI document of the API.

@@ -50,9 +50,9 @@ pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
     NewJudge, ThresholdRecord,
 };
-pub use location::{DatabaseLocation, PostgresUrl, StoreLocation};
+pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
-pub use objects::ObjectStore;
+pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
     ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, EventRecord, GroundTruthRecord,
     KeptAnswer, NewApiKey, NewCase, NewDataset, NewEvent, NewGroundTruth, NewOrganization,

@@ -131,6 +131,9 @@ impl Problem {
 
     /// The same with fields seen from the whole request: `scorers[0]` of the engine is `metrics[0]` of a request.
     pub(crate) fn renamed(mut self, from: &str, to: &str) -> Self {
+        if let Some(rest) = self.detail.strip_prefix('`').and_then(|text| text.strip_prefix(from)) {
+            self.detail = format!("`{to}{rest}");
+        }
         for error in &mut self.errors {
             if let Some(rest) = error.field.strip_prefix(from) {
                 error.field = format!("{to}{rest}");

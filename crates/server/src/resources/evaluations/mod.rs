@@ -2,7 +2,7 @@
 
 mod batch;
 mod list;
-mod shapes;
+pub(crate) mod shapes;
 mod single;
 mod view;
 

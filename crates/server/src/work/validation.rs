@@ -62,10 +62,12 @@ pub(crate) fn validate(app: &App, organization: OrganizationId, version: Uuid) {
 }
 
 async fn look_through(store: &ScopedStore, version: Uuid) {
-    let Ok(_place) = PLACES.acquire().await else { return };
     let mut failures = 0;
     loop {
-        match look_through_once(store, version).await {
+        let Ok(place) = PLACES.acquire().await else { return };
+        let ended = look_through_once(store, version).await;
+        drop(place);
+        match ended {
             Ok(()) => return,
             // It was removed meanwhile.
             Err(error) if error.code() == ErrorCode::NotFound => return,

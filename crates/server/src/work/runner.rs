@@ -8,15 +8,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::queue::QueuedRun;
-use super::validation;
 use crate::app::App;
 
 /// Takes up what was not finished, and starts the workers.
-pub(crate) async fn start(app: &App) -> Result<(), EngineError> {
+pub(super) async fn start(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
         app.queue().push(QueuedRun { organization, run, priority });
     }
-    validation::start(app).await?;
     for _ in 0..app.config().concurrent_runs.max(1) {
         let app = app.clone();
         app.tasks().clone().spawn(async move {

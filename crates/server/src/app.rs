@@ -33,7 +33,7 @@ impl App {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
-            writer: SingleWriter::start(&tasks),
+            writer: SingleWriter::start(),
             queue: Queue::new(),
             singles: Singles::default(),
             streams: Streams::default(),

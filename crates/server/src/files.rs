@@ -1,143 +1,135 @@
 //! Uploaded files. This is the one place that knows where they are; everything else knows them by their URI.
 //!
-//! A file is received under a temporary name and gets its own when it is whole and on disk. What a killed server left is
-//! removed at the next start.
+//! A file is received into a temporary one on this machine, and kept with the store's objects, in a folder or a bucket, when it
+//! is whole. What a killed server left is removed at the next start.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fullbench_store::{ScopedStore, Store, StoreError};
+use bytes::BytesMut;
+use fullbench_store::{FileStream, ObjectStore, ScopedStore, Store, StoreError, StoredFile};
 use fullbench_types::{ErrorCode, FileFormat, OrganizationId};
-use sha2::{Digest, Sha256};
+use futures::{StreamExt, stream};
 use tokio::fs;
-use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter};
 use uuid::Uuid;
 
-/// What the URI of every file begins with; the rest is seen from the organization.
-const SCHEME: &str = "file://datasets/";
+/// What the URIs of files in a folder begin with: where the folder is, is nobody's business.
+const IN_FOLDER: &str = "file://datasets/";
 /// The folder of files that are being received.
 const INCOMING: &str = "incoming";
-/// Bytes that are collected before they are written.
+/// Bytes that are read and written at a time.
 const BUFFER: usize = 1 << 20;
 
 /// The files of an organization.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
+    organization: OrganizationId,
+    objects: ObjectStore,
     incoming: PathBuf,
-    folder: PathBuf,
-}
-
-/// What was kept of a file.
-#[derive(Debug, Clone)]
-pub(crate) struct StoredFile {
-    pub(crate) uri: String,
-    pub(crate) bytes: u64,
-    /// In hexadecimal digits.
-    pub(crate) sha256: String,
 }
 
 impl Files {
     /// The files of the organization that the store shows.
     pub(crate) fn of(store: &ScopedStore) -> Self {
-        Self::in_folder(store.home(), store.organization())
-    }
-
-    fn in_folder(home: &Path, organization: OrganizationId) -> Self {
-        let files = home.join("files");
-        Self { incoming: files.join(INCOMING), folder: files.join(organization.0.to_string()) }
+        let (organization, objects) = (store.organization(), store.objects().clone());
+        Self { organization, objects, incoming: store.home().join(INCOMING) }
     }
 
     /// Begins to receive a file.
     pub(crate) async fn receive(&self) -> io::Result<Incoming> {
         fs::create_dir_all(&self.incoming).await?;
-        let path = self.incoming.join(Uuid::now_v7().to_string());
-        let file = fs::File::create_new(&path).await?;
-        let file = BufWriter::with_capacity(BUFFER, file);
-        Ok(Incoming { path, file, hasher: Sha256::new(), bytes: 0, is_kept: false })
+        let path = Temporary(self.incoming.join(Uuid::now_v7().to_string()));
+        let file = BufWriter::with_capacity(BUFFER, fs::File::create_new(&path.0).await?);
+        Ok(Incoming { path, file, bytes: 0 })
     }
 
-    /// Keeps a whole file as that of a version; when this is done it is on disk under its name.
+    /// Keeps a whole file as that of a version: its URI, and what it is.
     pub(crate) async fn keep(
         &self,
         mut incoming: Incoming,
         dataset: Uuid,
         version: Uuid,
         format: FileFormat,
-    ) -> io::Result<StoredFile> {
-        incoming.file.flush().await?;
-        incoming.file.get_ref().sync_all().await?;
-        let folder = self.folder.join(dataset.to_string()).join(version.to_string());
-        let name = format!("data.{}", format.ending());
-        fs::create_dir_all(&folder).await?;
-        fs::rename(&incoming.path, folder.join(&name)).await?;
-        incoming.is_kept = true;
-        // The names are on disk once the folders are.
-        for folder in folder.ancestors().take(3) {
-            fs::File::open(folder).await?.sync_all().await?;
-        }
-        let hash = std::mem::take(&mut incoming.hasher).finalize();
-        Ok(StoredFile {
-            uri: format!("{SCHEME}{dataset}/{version}/{name}"),
-            bytes: incoming.bytes,
-            sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-        })
+    ) -> Result<(String, StoredFile), StoreError> {
+        let name = format!("{dataset}/{version}/data.{}", format.ending());
+        let failed = |source| StoreError::File { path: name.clone().into(), source };
+        incoming.file.flush().await.map_err(failed)?;
+        let file = fs::File::open(&incoming.path.0).await.map_err(failed)?;
+        let pieces = stream::try_unfold(file, async |mut file| {
+            let mut piece = BytesMut::with_capacity(BUFFER);
+            let read = file.read_buf(&mut piece).await?;
+            Ok::<_, io::Error>((read > 0).then(|| (piece.freeze(), file)))
+        });
+        let key = self.key(&name)?;
+        let stored = self.objects.put_file(&key, pieces).await?;
+        let place = self.objects.file_uri(&key);
+        let uri = match place.starts_with("file://") {
+            true => format!("{IN_FOLDER}{name}"),
+            false => place,
+        };
+        Ok((uri, stored))
     }
 
-    /// Where a file can be read.
-    pub(crate) fn path(&self, uri: &str) -> io::Result<PathBuf> {
-        let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("no file has {uri}"));
-        let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
-        if rest.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
-            return Err(unknown());
-        }
-        Ok(self.folder.join(rest))
+    /// The content of a file.
+    pub(crate) async fn open(&self, uri: &str) -> Result<FileStream, StoreError> {
+        self.objects.read_file(&self.key(uri)?).await
     }
 
-    /// Opens a file.
-    pub(crate) async fn open(&self, uri: &str) -> io::Result<fs::File> {
-        fs::File::open(self.path(uri)?).await
+    /// A file on this machine: it is fetched where it is not here.
+    pub(crate) async fn local(&self, uri: &str) -> Result<LocalFile, StoreError> {
+        let key = self.key(uri)?;
+        if let Some(path) = self.objects.file_uri(&key).strip_prefix("file://") {
+            return Ok(LocalFile::Kept(path.into()));
+        }
+        let failed = |source| StoreError::File { path: uri.into(), source };
+        let mut fetched = self.receive().await.map_err(failed)?;
+        let mut pieces = self.objects.read_file(&key).await?;
+        while let Some(piece) = pieces.next().await {
+            fetched.write(&piece?).await.map_err(failed)?;
+        }
+        fetched.file.flush().await.map_err(failed)?;
+        Ok(LocalFile::Fetched(fetched.path))
     }
 
     /// Removes a file; one that is not there is removed already.
-    pub(crate) async fn remove(&self, uri: &str) -> io::Result<()> {
-        let path = self.path(uri)?;
-        remove_folder(path.parent().unwrap_or(&path)).await
+    pub(crate) async fn remove(&self, uri: &str) -> Result<(), StoreError> {
+        self.objects.delete_file(&self.key(uri)?).await
     }
 
-    /// Removes all files of a data set.
-    pub(crate) async fn remove_all(&self, dataset: Uuid) -> io::Result<()> {
-        remove_folder(&self.folder.join(dataset.to_string())).await
+    /// The name that the objects know a file by: data set, version and name, within the organization.
+    fn key(&self, uri: &str) -> Result<String, StoreError> {
+        let mut parts = uri.rsplitn(4, '/');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(name), Some(version), Some(dataset)) => {
+                Ok(format!("{}/{dataset}/{version}/{name}", self.organization.0))
+            }
+            _ => Err(StoreError::FileName(uri.to_owned())),
+        }
     }
 }
 
-/// Removes what a killed server left: files that were received in part, and files that no version has.
+/// Removes what a killed server left: files that were received in part, and, in a folder, files that no version has.
 pub(crate) async fn clean(store: &Store) -> Result<(), StoreError> {
-    let failed = |source| StoreError::File { path: store.home().join("files"), source };
-    remove_folder(&store.home().join("files").join(INCOMING)).await.map_err(failed)?;
+    let failed = |source| StoreError::File { path: store.home().join(INCOMING), source };
+    remove_folder(&store.home().join(INCOMING)).await.map_err(failed)?;
     for organization in store.organizations().await? {
         let scoped = store.scoped(organization.id);
-        let files = Files::of(&scoped);
-        for (dataset, path) in ids_in(&files.folder).await.map_err(failed)? {
-            if is_gone(scoped.dataset_record(dataset).await)? {
-                files.remove_all(dataset).await.map_err(failed)?;
-                continue;
-            }
+        let uri = scoped.objects().file_uri(&organization.id.0.to_string());
+        let Some(folder) = uri.strip_prefix("file://") else { return Ok(()) };
+        for (_, path) in ids_in(Path::new(folder)).await.map_err(failed)? {
             for (version, path) in ids_in(&path).await.map_err(failed)? {
-                if is_gone(scoped.version(version).await)? {
-                    remove_folder(&path).await.map_err(failed)?;
+                match scoped.version(version).await {
+                    Ok(_) => {}
+                    Err(error) if error.code() == ErrorCode::NotFound => {
+                        remove_folder(&path).await.map_err(failed)?;
+                    }
+                    Err(error) => return Err(error),
                 }
             }
         }
     }
     Ok(())
-}
-
-fn is_gone<T>(found: Result<T, StoreError>) -> Result<bool, StoreError> {
-    match found {
-        Ok(_) => Ok(false),
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(true),
-        Err(error) => Err(error),
-    }
 }
 
 async fn remove_folder(folder: &Path) -> io::Result<()> {
@@ -162,19 +154,16 @@ async fn ids_in(folder: &Path) -> io::Result<Vec<(Uuid, PathBuf)>> {
     Ok(found)
 }
 
-/// A file that is being received; it is gone again unless it is kept.
+/// A file that is being received; it is gone when it was kept, and when it is not.
 pub(crate) struct Incoming {
-    path: PathBuf,
+    path: Temporary,
     file: BufWriter<fs::File>,
-    hasher: Sha256,
     bytes: u64,
-    is_kept: bool,
 }
 
 impl Incoming {
     /// Adds a piece.
     pub(crate) async fn write(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.hasher.update(piece);
         self.bytes += piece.len() as u64;
         self.file.write_all(piece).await
     }
@@ -185,11 +174,28 @@ impl Incoming {
     }
 }
 
-impl Drop for Incoming {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            // Where it stays, the next start removes it.
-            let _ = std::fs::remove_file(&self.path);
+/// A file on this machine.
+pub(crate) enum LocalFile {
+    /// Where it is kept.
+    Kept(PathBuf),
+    /// A copy.
+    Fetched(Temporary),
+}
+
+impl LocalFile {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) | Self::Fetched(Temporary(path)) => path,
         }
+    }
+}
+
+/// A file that goes when it is no longer needed.
+pub(crate) struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Where it stays, the next start removes it.
+        let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,6 +1,7 @@
 //! What the server does beside answering: it works on runs by their urgency, writes single evaluations in groups, and looks
 //! through uploaded versions of data sets.
 
+mod frozen;
 mod launch;
 mod queue;
 mod runner;
@@ -9,7 +10,8 @@ mod streams;
 mod validation;
 mod writer;
 
-pub(crate) use launch::{Wanted, frozen, launch};
+pub(crate) use frozen::{check_valid, frozen, in_background};
+pub(crate) use launch::{Wanted, launch};
 pub(crate) use queue::{Cancelled, Queue};
 pub(crate) use runner::{end, enqueue};
 pub(crate) use singles::{AnswerSet, Singles, case_mapping};

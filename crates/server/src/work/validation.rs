@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, mpsc};
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::files::{self, Files};
+use crate::files::{self, Files, LocalFile};
 
 /// Files that are looked through at the same time.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -69,13 +69,11 @@ async fn look_through(store: &ScopedStore, version: Uuid) {
         drop(place);
         match ended {
             Ok(()) => return,
-            // It was removed meanwhile.
-            Err(error) if error.code() == ErrorCode::NotFound => return,
             // Another process is at it, which may end before it is done.
             Err(EngineError::Store(StoreError::RunLocked(_))) => {}
             Err(error) => {
-                if matches!(store.version(version).await, Err(error) if error.code() == ErrorCode::NotFound)
-                {
+                let is_gone = |error: StoreError| error.code() == ErrorCode::NotFound;
+                if store.version(version).await.is_err_and(is_gone) {
                     return;
                 }
                 failures += 1;
@@ -96,10 +94,11 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
         return Ok(());
     }
     store.clear_cases(id).await?;
+    let file = Files::of(store).local(&version.file_uri).await?;
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let reading = tokio::task::spawn_blocking({
         let (store, version) = (store.clone(), version.clone());
-        move || read(&store, &version, Groups::new(sender))
+        move || read(&store, &version, &file, Groups::new(sender))
     });
     while let Some(cases) = receiver.recv().await {
         store.add_cases(id, &cases).await?;
@@ -113,19 +112,18 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
 fn read(
     store: &ScopedStore,
     version: &VersionRecord,
+    file: &LocalFile,
     mut groups: Groups,
 ) -> Result<Inspection, EngineError> {
-    let path = Files::of(store)
-        .path(&version.file_uri)
-        .map_err(|source| StoreError::File { path: version.file_uri.clone().into(), source })?;
     let Reading { input, references, id } =
         serde_json::from_value(version.reading.clone()).unwrap_or_default();
     let source = version.file_uri.clone();
     let options = InspectOptions { source, input, references, id, columns: None };
     let format = engine_format(version.file_format);
-    let inspection = inspect_file(&path, format, &options, store.objects().clone(), &mut |case| {
-        groups.add(case)
-    })?;
+    let inspection =
+        inspect_file(file.path(), format, &options, store.objects().clone(), &mut |case| {
+            groups.add(case)
+        })?;
     groups.send()?;
     Ok(inspection)
 }

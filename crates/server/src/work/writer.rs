@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use fullbench_store::{ScopedStore, SingleRun, StoreError};
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::task::TaskTracker;
 
 use crate::problem::{Problem, UNAVAILABLE};
 
@@ -24,10 +23,10 @@ struct Waiting {
 pub(crate) struct SingleWriter(mpsc::Sender<Waiting>);
 
 impl SingleWriter {
-    /// Starts the writer.
-    pub(crate) fn start(tasks: &TaskTracker) -> Self {
+    /// Starts the writer. Nobody need wait for it at the end: every request waits for its own evaluation.
+    pub(crate) fn start() -> Self {
         let (sender, receiver) = mpsc::channel(WAITING);
-        tasks.spawn(write_all(receiver));
+        tokio::spawn(write_all(receiver));
         Self(sender)
     }
 

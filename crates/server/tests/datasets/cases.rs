@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::backend::{Place, on_every_backend};
-use crate::common::{Client, TestServer};
+use crate::common::TestServer;
 use crate::uploading::{dataset, lines, numbered, uploaded};
 
 on_every_backend!(
@@ -18,7 +18,7 @@ fn keys(page: &Value) -> Vec<String> {
 }
 
 /// All cases by offset, which must be those by cursor.
-async fn both_ways(client: &Client, path: &str, filter: &str, limit: usize) -> Vec<String> {
+async fn both_ways(client: &TestServer, path: &str, filter: &str, limit: usize) -> Vec<String> {
     let (mut by_offset, mut by_cursor) = (Vec::new(), Vec::new());
     let mut cursor = String::new();
     loop {

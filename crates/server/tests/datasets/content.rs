@@ -1,6 +1,5 @@
 //! Downloads of versions, and what differs between two.
 
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::backend::{Place, on_every_backend};
@@ -27,7 +26,7 @@ async fn a_download_uploads_again_as_the_same(place: Place) {
         ("json", "application/json"),
         ("parquet", "application/vnd.apache.parquet"),
     ] {
-        let request = server.request(Method::GET, &format!("{path}/download?format={format}"));
+        let request = server.request("GET", &format!("{path}/download?format={format}"));
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], kind);
@@ -48,7 +47,7 @@ async fn a_download_uploads_again_as_the_same(place: Place) {
             "{format}"
         );
     }
-    let request = server.request(Method::GET, &format!("{path}/download?format=original"));
+    let request = server.request("GET", &format!("{path}/download?format=original"));
     let original = request.send().await.unwrap().bytes().await.unwrap();
     assert!(original == lines(&rows()), "the original is as it was sent");
     assert_eq!(server.get(&format!("{path}/download?format=xml")).await.0, 422);

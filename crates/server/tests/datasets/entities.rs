@@ -1,11 +1,10 @@
 //! Data sets themselves, and where their versions stand.
 
-use reqwest::Method;
 use serde_json::json;
 
 use crate::backend::{Place, on_every_backend};
-use crate::common::{TestServer, answer, read, with_json};
-use crate::uploading::{dataset, lines, numbered, uploaded};
+use crate::common::{TestServer, answer, with_json};
+use crate::uploading::{dataset, form, lines, numbered, upload, uploaded};
 
 on_every_backend!(
     a_data_set_is_made_found_changed_and_removed,
@@ -37,10 +36,10 @@ async fn a_data_set_is_made_found_changed_and_removed(place: Place) {
     let (_, of_kind) = server.get("/v1/datasets?type=EVALUATION").await;
     assert_eq!((&of_kind["total"], &of_kind["datasets"][0]["name"]), (&json!(1), &json!("second")));
 
-    let response = server.request(Method::GET, &path).send().await.unwrap();
+    let response = server.request("GET", &path).send().await.unwrap();
     let tag = response.headers()["etag"].to_str().unwrap().to_owned();
     let change = |tag: &str, body: serde_json::Value| {
-        with_json(server.request(Method::PATCH, &path).header("if-match", tag), &body)
+        with_json(server.request("PATCH", &path).header("if-match", tag), &body)
     };
     let (status, changed) =
         answer(change(&tag, json!({"name": "third", "description": null}))).await;
@@ -55,7 +54,7 @@ async fn a_data_set_is_made_found_changed_and_removed(place: Place) {
     let (status, taken) = server.patch(&path, json!({"name": "second"})).await;
     assert_eq!((status, &taken["code"]), (409, &json!("conflict")));
 
-    let late = server.request(Method::DELETE, &path).header("if-match", tag);
+    let late = server.request("DELETE", &path).header("if-match", tag);
     assert_eq!(answer(late).await.0, 412);
     assert_eq!(server.delete(&path).await.0, 204);
     assert_eq!(server.get(&path).await.0, 404);
@@ -92,15 +91,15 @@ async fn a_version_is_published_once_and_for_good(place: Place) {
     let server = TestServer::start(place).await;
     let id = dataset(&server, "d").await;
     let path = numbered(&server, &id, 3).await;
-    let post = |path: String| server.request(Method::POST, &path);
+    let post = |path: String| server.request("POST", &path);
 
     let (status, problem) = server.post(&format!("{path}/deprecate"), json!({})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("conflict")), "{problem}");
     let stale = post(format!("{path}/publish")).header("if-match", "\"1\"");
     assert_eq!(answer(stale).await.0, 412);
-    let response = post(format!("{path}/publish")).send().await.unwrap();
-    assert!(response.headers().contains_key("etag"));
-    let (status, published) = read(response).await;
+    let seen = server.request("GET", &path).send().await.unwrap().headers()["etag"].clone();
+    let fresh = post(format!("{path}/publish")).header("if-match", seen);
+    let (status, published) = answer(fresh).await;
     assert_eq!((status, &published["status"]), (200, &json!("PUBLISHED")));
     let (status, again) = answer(post(format!("{path}/publish"))).await;
     assert_eq!((status, &again), (200, &published));
@@ -144,7 +143,7 @@ async fn another_organization_sees_nothing(place: Place) {
     let (_, cases) = server.get(&format!("{path}/cases")).await;
     let case = cases["cases"][0]["test_case_id"].as_str().unwrap();
     let truth = format!("{path}/cases/{case}/ground-truth");
-    let stranger = server.as_other_organization();
+    let stranger = server.as_other_organization().await;
     let one = format!("/v1/datasets/{id}");
     for place in [
         one.clone(),
@@ -173,12 +172,28 @@ async fn another_organization_sees_nothing(place: Place) {
     let answers = json!({"value": {"answer": "x"}, "source": "EXPERT"});
     assert_eq!(stranger.post(&truth, answers).await.0, 404);
     assert_eq!(stranger.post(&format!("{path}/sample"), json!({"size": 1})).await.0, 404);
-    let form = crate::uploading::form(&[], Some(("x.jsonl", b"{}")));
-    assert_eq!(answer(crate::uploading::upload(&stranger, &id, form)).await.0, 404);
+    let form = form(&[], Some(("x.jsonl", b"{}")));
+    let upload = upload(&server, &id, form);
+    let mut upload = upload.build().unwrap();
+    let key = format!("Bearer {}", stranger.key).parse().unwrap();
+    upload.headers_mut().insert("authorization", key);
+    assert_eq!(
+        reqwest::Client::builder()
+            .no_proxy()
+            .build()
+            .unwrap()
+            .execute(upload)
+            .await
+            .unwrap()
+            .status(),
+        404
+    );
     assert_eq!(stranger.patch(&one, json!({"name": "mine"})).await.0, 404);
     assert_eq!(stranger.delete(&one).await.0, 404);
     assert_eq!(stranger.get("/v1/datasets").await.1["total"], 0);
     // A name of another organization is free.
-    dataset(&stranger, "d").await;
+    let (status, _) =
+        stranger.post("/v1/datasets", json!({"name": "d", "type": "EVALUATION"})).await;
+    assert_eq!(status, 201);
     assert_eq!(server.get(&path).await.1["status"], "DRAFT");
 }

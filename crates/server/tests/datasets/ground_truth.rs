@@ -1,6 +1,5 @@
 //! Answers that were agreed on.
 
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::backend::{Place, on_every_backend};
@@ -24,7 +23,7 @@ async fn agreed_answers_are_added_and_take_the_place_of_references(place: Place)
 
     let first = json!({"value": {"answer": "zero"}, "source": "EXPERT", "confidence": 0.5});
     let send = || {
-        let request = server.request(Method::POST, &truth(0)).header("idempotency-key", "once");
+        let request = server.request("POST", &truth(0)).header("idempotency-key", "once");
         with_json(request, &first)
     };
     let (status, added) = answer(send()).await;
@@ -49,7 +48,7 @@ async fn agreed_answers_are_added_and_take_the_place_of_references(place: Place)
 
     // Evaluations see them; the published rows stay as they are.
     let references = async |query: &str| -> Vec<Value> {
-        let request = server.request(Method::GET, &format!("{path}/download?format=jsonl{query}"));
+        let request = server.request("GET", &format!("{path}/download?format=jsonl{query}"));
         let text = request.send().await.unwrap().text().await.unwrap();
         let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         rows.map(|row| row["expected_output"].clone()).collect()
@@ -59,8 +58,8 @@ async fn agreed_answers_are_added_and_take_the_place_of_references(place: Place)
     assert_eq!(references("&ground_truth=true").await, agreed);
     assert_eq!(references("&ground_truth=true").await, agreed);
     for format in ["csv", "parquet", "json"] {
-        let request = server
-            .request(Method::GET, &format!("{path}/download?format={format}&ground_truth=true"));
+        let request =
+            server.request("GET", &format!("{path}/download?format={format}&ground_truth=true"));
         assert_eq!(request.send().await.unwrap().status(), 200);
     }
     assert_eq!(

@@ -1,8 +1,6 @@
 //! Scenarios around data sets, over HTTP and on every database.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../../../store/tests/backend/mod.rs"]
-mod backend;
 mod cases;
 #[path = "../common/mod.rs"]
 mod common;
@@ -11,3 +9,5 @@ mod entities;
 mod ground_truth;
 mod uploading;
 mod uploads;
+
+use common::backend;

@@ -1,9 +1,9 @@
 //! Forms with files, and data sets to upload them to.
 
-use reqwest::{Method, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 
-use crate::common::{Client, answer};
+use crate::common::{TestServer, answer};
 
 const BOUNDARY: &str = "the-boundary-of-a-test";
 
@@ -30,15 +30,15 @@ pub(crate) fn form(fields: &[(&str, &str)], file: Option<(&str, &[u8])>) -> Vec<
 }
 
 /// A request that uploads a form.
-pub(crate) fn upload(client: &Client, dataset: &str, form: Vec<u8>) -> RequestBuilder {
+pub(crate) fn upload(client: &TestServer, dataset: &str, form: Vec<u8>) -> RequestBuilder {
     client
-        .request(Method::POST, &format!("/v1/datasets/{dataset}/versions"))
+        .request("POST", &format!("/v1/datasets/{dataset}/versions"))
         .header("content-type", format!("multipart/form-data; boundary={BOUNDARY}"))
         .body(form)
 }
 
 /// A data set of this name, by its id.
-pub(crate) async fn dataset(client: &Client, name: &str) -> String {
+pub(crate) async fn dataset(client: &TestServer, name: &str) -> String {
     let (status, made) =
         client.post("/v1/datasets", json!({"name": name, "type": "EVALUATION"})).await;
     assert_eq!(status, 201, "{made}");
@@ -47,7 +47,7 @@ pub(crate) async fn dataset(client: &Client, name: &str) -> String {
 
 /// Uploads a file and waits until its rows were looked at: the path of the version, and what is known of it.
 pub(crate) async fn uploaded(
-    client: &Client,
+    client: &TestServer,
     dataset: &str,
     name: &str,
     content: &[u8],
@@ -58,8 +58,7 @@ pub(crate) async fn uploaded(
     assert_eq!(status, 202, "{accepted}");
     assert_eq!(accepted["status"], "validating");
     let path = format!("/v1/datasets/{dataset}/versions/{}", accepted["version_number"]);
-    let version =
-        client.get_until(&path, |version| version["validation_status"] != "PENDING").await;
+    let version = client.wait(&path, |version| version["validation_status"] != "PENDING").await;
     (path, version)
 }
 
@@ -69,7 +68,7 @@ pub(crate) fn lines(rows: &[Value]) -> Vec<u8> {
 }
 
 /// A valid version of so many cases with metadata to filter by: the path of the version.
-pub(crate) async fn numbered(client: &Client, dataset: &str, count: usize) -> String {
+pub(crate) async fn numbered(client: &TestServer, dataset: &str, count: usize) -> String {
     let rows: Vec<Value> = (0..count)
         .map(|number| {
             let category = ["math", "law", "art"][number % 3];

@@ -3,9 +3,10 @@
 use fullbench_engine::{FileFormat, SchemaBuilder, TableWriter};
 use fullbench_server::ServerConfig;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::backend::{Place, on_every_backend};
-use crate::common::{TestServer, answer, sha256};
+use crate::common::{TestServer, answer};
 use crate::entities::walk;
 use crate::uploading::{dataset, form, lines, upload, uploaded};
 
@@ -19,6 +20,10 @@ on_every_backend!(
     twenty_megabytes_are_received,
     what_was_left_half_done_is_taken_up,
 );
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 fn parquet(rows: &[Value]) -> Vec<u8> {
     let mut columns = SchemaBuilder::default();
@@ -180,10 +185,11 @@ async fn a_form_that_is_not_right_is_refused(place: Place) {
     let (status, problem) = server.post(&format!("/v1/datasets/{id}/versions"), json!({})).await;
     assert_eq!((status, &problem["code"]), (415, &json!("unsupported_media_type")));
     let bare = server
-        .request(reqwest::Method::POST, &format!("/v1/datasets/{id}/versions"))
+        .request("POST", &format!("/v1/datasets/{id}/versions"))
         .header("content-type", "multipart/form-data");
     assert_eq!(answer(bare.body(whole)).await.0, 400);
     assert_eq!(server.get(&format!("/v1/datasets/{id}/versions")).await.1["total"], 0);
+    assert_eq!(walk(&server.place.home().join("incoming")), 0);
     assert_eq!(walk(&server.place.home().join("files")), 0, "nothing is left of what was refused");
 }
 
@@ -197,7 +203,7 @@ async fn a_file_that_is_too_large_is_refused(place: Place) {
         let (status, problem) = answer(upload(&server, &id, form)).await;
         assert_eq!((status, &problem["code"]), (413, &json!("too_large")), "{problem}");
     }
-    assert_eq!(walk(&server.place.home().join("files")), 0);
+    assert_eq!(walk(&server.place.home().join("incoming")), 0);
     let row = format!("{{\"input\": \"{}\"}}", "x".repeat((1 << 20) - 13));
     assert_eq!(row.len(), 1 << 20);
     let (_, version) = uploaded(&server, &id, "x.jsonl", row.as_bytes(), &[]).await;
@@ -244,8 +250,7 @@ async fn twenty_megabytes_are_received(place: Place) {
     assert!(
         last["cases"][0]["input"].as_str().unwrap().starts_with(&format!("{} word", count - 1))
     );
-    let original =
-        server.request(reqwest::Method::GET, &format!("{path}/download?format=original"));
+    let original = server.request("GET", &format!("{path}/download?format=original"));
     assert!(original.send().await.unwrap().bytes().await.unwrap() == content);
 }
 
@@ -265,20 +270,21 @@ async fn what_was_left_half_done_is_taken_up(place: Place) {
         .await
         .unwrap();
     let files = server.place.home().join("files");
-    std::fs::create_dir_all(files.join("incoming")).unwrap();
-    std::fs::write(files.join("incoming/half"), "half").unwrap();
+    let incoming = server.place.home().join("incoming");
+    std::fs::create_dir_all(&incoming).unwrap();
+    std::fs::write(incoming.join("half"), "half").unwrap();
     let organization = std::fs::read_dir(&files).unwrap().map(|entry| entry.unwrap().path());
-    let organization = organization.into_iter().find(|path| !path.ends_with("incoming")).unwrap();
+    let organization = organization.into_iter().next().unwrap();
     let orphan = organization.join(&id).join("00000000-0000-7000-8000-000000000000");
     std::fs::create_dir_all(&orphan).unwrap();
     std::fs::write(orphan.join("data.jsonl"), "whole, but of no version").unwrap();
-    assert_eq!(walk(&files), 4);
-    server.restart(ServerConfig::default()).await;
-    assert_eq!(walk(&files), 2);
+    assert_eq!((walk(&files), walk(&incoming)), (3, 1));
+    server.restart().await;
+    assert_eq!((walk(&files), walk(&incoming)), (2, 0));
     let looked_at = |version: &Value| version["validation_status"] != "PENDING";
-    let version = server.get_until(&path, looked_at).await;
+    let version = server.wait(&path, looked_at).await;
     assert_eq!(version["validation_errors"][0]["column"], "y", "it is read as it was to be");
-    let version = server.get_until(&valid, looked_at).await;
+    let version = server.wait(&valid, looked_at).await;
     assert_eq!(version["validation_status"], "VALID");
     let (_, cases) = server.get(&format!("{valid}/cases")).await;
     assert_eq!((&cases["total"], cases["cases"].as_array().unwrap().len()), (&json!(2), 2));

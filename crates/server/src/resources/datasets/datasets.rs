@@ -197,10 +197,19 @@ async fn remove(
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
 ) -> Result<StatusCode, Problem> {
+    let mut uris = Vec::new();
+    let (mut page, mut total) = (Page { offset: 0, limit: MAX_LIMIT }, 1);
+    while page.offset < total {
+        let (versions, count) = caller.store.versions(id, page).await?;
+        uris.extend(versions.into_iter().map(|version| version.file_uri));
+        (page.offset, total) = (page.offset + MAX_LIMIT, count);
+    }
     caller.store.remove_dataset(id, seen).await?;
-    if let Err(error) = Files::of(&caller.store).remove_all(id).await {
-        // The next start removes what no version has.
-        tracing::warn!(dataset = %id, %error, "files of a removed data set could not be removed");
+    let files = Files::of(&caller.store);
+    for uri in uris {
+        if let Err(error) = files.remove(&uri).await {
+            tracing::warn!(uri, %error, "a file of a removed data set could not be removed");
+        }
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{TAG, blocking, check_page, reader, valid_version};
+use super::{TAG, check_page, reader, valid_version};
 use crate::api::Endpoint;
 use crate::extract::{Caller, PathParts, Query};
 use crate::problem::Problem;
+use crate::work::in_background;
 
 const MAX_LIMIT: u64 = 1000;
 
@@ -79,7 +80,7 @@ async fn diff(
     let mut left = reader(&caller.store, &left).await?;
     let mut right = reader(&caller.store, &right).await?;
     let paging = DiffPaging { offset, limit: limit as usize };
-    let diff = blocking(move || diff_versions(&mut left, &mut right, paging)).await??;
+    let diff = in_background(move || diff_versions(&mut left, &mut right, paging)).await??;
     let lists = [&diff.added, &diff.removed, &diff.changed, &diff.unchanged];
     let has_more = lists.iter().any(|list| list.count > offset + limit);
     Ok(Json(Diff { from, to, diff, has_more }))

@@ -6,22 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use fullbench_engine::{DatasetSchema, SchemaBuilder, TableWriter};
 use fullbench_store::{CaseReader, ScopedStore, StoreError, VersionRecord};
 use fullbench_types::FileFormat;
 use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::io::AsyncReadExt;
 use uuid::Uuid;
 
-use super::{TAG, blocking, frozen, reader, valid_version};
+use super::{TAG, reader, valid_version};
 use crate::api::Endpoint;
 use crate::extract::{Caller, PathParts, Query};
 use crate::files::Files;
 use crate::problem::{Problem, internal};
-use crate::work::engine_format;
+use crate::work::{engine_format, frozen, in_background};
 
 /// A piece of a body is given when it has this many bytes.
 const PIECE: usize = 256 << 10;
@@ -114,7 +113,7 @@ async fn with_agreed_answers(
     version: &VersionRecord,
 ) -> Result<(CaseReader, DatasetSchema), Problem> {
     let mut cases = store.cases(Arc::new(frozen(store, version.id).await?));
-    let read = blocking(move || {
+    let read = in_background(move || {
         let mut columns = SchemaBuilder::default();
         for index in 0..cases.version().cases {
             columns.see(&cases.case(index)?.fields);
@@ -149,13 +148,7 @@ fn media_type(format: FileFormat) -> &'static str {
 
 /// The file as it was uploaded, piece by piece.
 async fn original(store: &ScopedStore, version: &VersionRecord) -> Result<Body, Problem> {
-    let file = Files::of(store).open(&version.file_uri).await;
-    let file = file.map_err(|error| internal(&error))?;
-    Ok(Body::from_stream(stream::try_unfold(file, async |mut file| {
-        let mut piece = BytesMut::with_capacity(PIECE);
-        let read = file.read_buf(&mut piece).await?;
-        Ok::<_, io::Error>((read > 0).then(|| (piece.freeze(), file)))
-    })))
+    Ok(Body::from_stream(Files::of(store).open(&version.file_uri).await?))
 }
 
 /// The table, a piece each time that the reader has room for one: no thread waits for a slow reader.

@@ -4,7 +4,6 @@ mod cases;
 mod datasets;
 mod diff;
 mod download;
-mod frozen;
 mod ground_truth;
 mod sample;
 mod upload;
@@ -13,13 +12,11 @@ mod versions;
 use std::sync::Arc;
 
 use fullbench_store::{CaseReader, ScopedStore, VersionRecord};
-use fullbench_types::ValidationStatus;
 use uuid::Uuid;
 
 use crate::api::Endpoint;
-use crate::problem::{CONFLICT, INTERNAL, Problem};
-
-pub(crate) use frozen::frozen;
+use crate::problem::Problem;
+use crate::work::check_valid;
 
 /// The group that all of them are shown in.
 const TAG: &str = "datasets";
@@ -71,34 +68,8 @@ async fn valid_version(
     Ok(version)
 }
 
-fn check_valid(version: &VersionRecord) -> Result<(), Problem> {
-    let number = version.number;
-    let (detail, hint) = match version.validation {
-        ValidationStatus::Valid => return Ok(()),
-        ValidationStatus::Pending => {
-            let detail = format!("the rows of version {number} are still being looked at");
-            (detail, "ask for the version until `validation_status` is VALID")
-        }
-        ValidationStatus::Invalid => {
-            let detail = format!("some rows of version {number} are no cases");
-            (detail, "`validation_errors` of the version says which; upload a corrected file")
-        }
-    };
-    Err(Problem::new(CONFLICT, detail).hint(hint))
-}
-
 /// A reader of the frozen cases of a version.
 async fn reader(store: &ScopedStore, version: &VersionRecord) -> Result<CaseReader, Problem> {
-    let Some(content) = &version.content else {
-        return Err(Problem::new(CONFLICT, "the version has no cases"));
-    };
-    Ok(store.cases(Arc::new(store.dataset(content).await?)))
-}
-
-/// Does something that takes its time with files or numbers, where it holds nobody up.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| Problem::new(INTERNAL, "the server failed on this request"))
+    let content = check_valid(version)?;
+    Ok(store.cases(Arc::new(store.dataset(&content).await?)))
 }

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::cases::Case;
-use super::{MAX_EXACT, TAG, blocking, check_text, reader, valid_version};
+use super::{MAX_EXACT, TAG, check_text, reader, valid_version};
 use crate::api::Endpoint;
 use crate::extract::{Body, Caller, PathParts};
 use crate::problem::{INTERNAL, Problem};
+use crate::work::in_background;
 
 const MAX_SIZE: u64 = 10_000;
 const MAX_FIELD: usize = 512;
@@ -105,7 +106,7 @@ async fn sample(
     let version = valid_version(&caller.store, dataset, number).await?;
     let mut cases = reader(&caller.store, &version).await?;
     let config = SampleConfig { size, strategy, by: stratify_by, seed };
-    let drawn = blocking(move || sample_cases(&config, &mut cases)).await?;
+    let drawn = in_background(move || sample_cases(&config, &mut cases)).await?;
     let drawn = drawn.map_err(as_sent)?;
     let records = caller.store.cases_at(version.id, &drawn.indexes).await?;
     Ok(Json(Sample {

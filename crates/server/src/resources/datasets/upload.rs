@@ -140,14 +140,14 @@ async fn upload(
     let reading = serde_json::to_value(reading).map_err(|error| internal(&error))?;
     // From here on it does not matter whether the caller is still there.
     let keeping = app.tasks().clone().spawn(async move {
-        let kept = files.keep(file, dataset, id, format).await.map_err(|error| internal(&error))?;
+        let (uri, kept) = files.keep(file, dataset, id, format).await?;
         let new = NewVersion {
             id,
             dataset,
             description,
-            file_uri: kept.uri.clone(),
+            file_uri: uri.clone(),
             file_format: format,
-            file_bytes: kept.bytes,
+            file_bytes: kept.size,
             file_hash: kept.sha256,
             reading,
             created_by: Some(caller.name),
@@ -158,7 +158,7 @@ async fn upload(
                 Ok(version)
             }
             Err(error) => {
-                if let Err(error) = files.remove(&kept.uri).await {
+                if let Err(error) = files.remove(&uri).await {
                     tracing::warn!(%error, "a file that no version has could not be removed");
                 }
                 Err(Problem::from(error))

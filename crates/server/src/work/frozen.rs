@@ -1,15 +1,15 @@
 //! The cases of a version as runs use them: frozen, with the answers that were agreed on.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fullbench_engine::with_ground_truth;
-use fullbench_store::{DatasetVersion, ScopedStore};
-use fullbench_types::ContentHash;
+use fullbench_store::{DatasetVersion, ScopedStore, VersionRecord};
+use fullbench_types::{ContentHash, ValidationStatus};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{blocking, check_valid, reader};
-use crate::problem::Problem;
+use crate::problem::{CONFLICT, INTERNAL, Problem};
 
 /// The frozen cases of a valid version, with the agreed answers that there are now in place of its references. The result is
 /// made once for every state of the agreed answers.
@@ -18,21 +18,20 @@ pub(crate) async fn frozen(
     version_id: Uuid,
 ) -> Result<DatasetVersion, Problem> {
     let version = store.version(version_id).await?;
-    check_valid(&version)?;
-    let mut cases = reader(store, &version).await?;
+    let content = check_valid(&version)?;
     let revision = version.ground_truth_revision;
+    let uploaded = store.dataset(&content).await?;
     if revision == 0 {
-        return Ok(DatasetVersion::clone(cases.version()));
+        return Ok(uploaded);
     }
-    let content = cases.version().hash;
     let parts = [b"ground truth".as_slice(), &content.0, &revision.to_le_bytes()];
     let source_hash = ContentHash::of_parts(&parts);
     if let Some(made) = store.dataset_of_source(&source_hash).await? {
         return Ok(made);
     }
     let answers = agreed_answers(store, version_id, revision).await?;
-    let objects = store.objects().clone();
-    let made = blocking(move || with_ground_truth(&mut cases, objects, &answers)).await??;
+    let (mut cases, objects) = (store.cases(Arc::new(uploaded)), store.objects().clone());
+    let made = in_background(move || with_ground_truth(&mut cases, objects, &answers)).await??;
     store.save_dataset(&made, &source_hash).await?;
     Ok(made)
 }
@@ -56,6 +55,31 @@ async fn agreed_answers(
         };
     }
     Ok(answers)
+}
+
+/// The hash of a version's frozen cases; refuses one whose rows are not all cases.
+pub(crate) fn check_valid(version: &VersionRecord) -> Result<ContentHash, Problem> {
+    let number = version.number;
+    let (detail, hint) = match (version.validation, version.content) {
+        (ValidationStatus::Valid, Some(content)) => return Ok(content),
+        (ValidationStatus::Pending, _) => {
+            let detail = format!("the rows of version {number} are still being looked at");
+            (detail, "wait until its `validation_status` is VALID")
+        }
+        _ => {
+            let detail = format!("some rows of version {number} are no cases");
+            (detail, "its `validation_errors` say which; upload a corrected file")
+        }
+    };
+    Err(Problem::new(CONFLICT, detail).hint(hint))
+}
+
+/// Does something that takes its time with files or numbers, where it holds nobody up.
+pub(crate) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| Problem::new(INTERNAL, "the server failed on this request"))
 }
 
 fn accepted(value: &Value) -> Option<Vec<Value>> {

@@ -12,6 +12,7 @@ mod api;
 mod app;
 mod config;
 mod extract;
+mod files;
 mod first_start;
 mod problem;
 mod resources;

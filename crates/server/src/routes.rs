@@ -26,6 +26,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::health::endpoints());
     endpoints.extend(resources::organization::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
+    endpoints.extend(resources::datasets::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
     endpoints.extend(resources::executions::endpoints());
     endpoints.extend(resources::events::endpoints());

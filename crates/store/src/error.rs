@@ -300,6 +300,9 @@ impl StoreError {
             Self::Immutable { kind: EntityKind::DatasetVersion, .. } => {
                 Some("upload a new version")
             }
+            Self::Immutable { kind: EntityKind::Dataset, .. } => {
+                Some("deprecate its published versions first")
+            }
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {

@@ -3,6 +3,7 @@
 
 use fullbench_store::{CaseReader, StoreError};
 use fullbench_types::{CaseKey, ContentHash};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ pub struct DiffPaging {
 
 /// What differs between two versions. Cases belong together by their keys; where rows stand does not matter, nor the order of
 /// their fields, and a missing field is the same as null.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DatasetDiff {
     /// Cases that only the right version has, in its order.
     pub added: CaseList,
@@ -38,7 +39,7 @@ pub struct DatasetDiff {
 }
 
 /// Cases of one sort: all are counted, a page of them is given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CaseList {
     /// How many there are.
     pub count: u64,
@@ -47,7 +48,7 @@ pub struct CaseList {
 }
 
 /// A case in a difference.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CaseDifference {
     /// Its key.
     pub key: CaseKey,
@@ -60,7 +61,7 @@ pub struct CaseDifference {
 }
 
 /// What differs between the columns of two versions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaDiff {
     /// Columns that only the right version has.
     pub added: Vec<Column>,
@@ -71,7 +72,7 @@ pub struct SchemaDiff {
 }
 
 /// A column with another type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RetypedColumn {
     /// Its name.
     pub name: String,

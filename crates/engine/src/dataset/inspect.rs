@@ -28,13 +28,23 @@ pub const MAX_ID_CHARACTERS: usize = 512;
 pub struct InspectOptions {
     /// Where the file came from, for people.
     pub source: String,
-    /// What of a row is input and reference. Without: the input is the first of `input`, `prompt`, `question` and `conversation`
-    /// that there is, and references are `expected_output`, `reference` and `references`.
-    pub mapping: Option<FieldMapping>,
+    /// The field with the input. Without: the first of `input`, `prompt`, `question` and `conversation` that there is.
+    pub input: Option<String>,
+    /// The fields with accepted answers. Without: `expected_output`, `reference` and `references`.
+    pub references: Option<Vec<String>>,
     /// The field with the id. Without: `id` where the first row has it, or else a hash of the input.
     pub id: Option<String>,
     /// Names of the columns of a CSV or TSV file that has no header line.
     pub columns: Option<Vec<String>>,
+}
+
+impl InspectOptions {
+    /// What of a row is what, where this field is the input.
+    fn mapping(&self, input: &str) -> FieldMapping {
+        let usual = || USUAL_REFERENCES.map(str::to_owned).to_vec();
+        let references = self.references.clone().unwrap_or_else(usual);
+        FieldMapping { input: Some(input.to_owned()), references }
+    }
 }
 
 /// What a file has in it.
@@ -79,7 +89,7 @@ pub fn inspect_file(
         columns: SchemaBuilder::default(),
         keys: CaseKeys::default(),
         id: options.id.clone().map(Some),
-        mapping: options.mapping.clone(),
+        mapping: options.input.as_deref().map(|input| options.mapping(input)),
         problems: Problems::default(),
         rows: 0,
         end: None,
@@ -170,7 +180,7 @@ impl Inspecting<'_> {
             return self.columns.see(fields);
         }
         self.columns.see_texts(fields);
-        let named = self.options.mapping.as_ref().map(|mapping| &mapping.references);
+        let named = self.options.references.as_ref();
         for (name, value) in fields.iter_mut() {
             let is_reference = match named {
                 Some(names) => names.contains(name),
@@ -223,8 +233,7 @@ impl Inspecting<'_> {
                     "name the field `input`, `prompt`, `question` or `conversation`, or say which one it is",
                 ));
             };
-            let references = USUAL_REFERENCES.map(str::to_owned).to_vec();
-            self.mapping = Some(FieldMapping { input: Some((*name).to_owned()), references });
+            self.mapping = Some(self.options.mapping(name));
         }
         let Some(name) = self.mapping.as_ref().and_then(|mapping| mapping.input.as_deref()) else {
             return Ok(());
@@ -246,10 +255,10 @@ impl Inspecting<'_> {
             self.problems.add(bad.hint("add at least one case"));
         }
         let mut mapping = self.mapping.take().unwrap_or_default();
-        if self.options.mapping.is_none() {
-            mapping.references.retain(|name| self.columns.has(name));
-        } else if self.rows > 0 {
-            self.check_references(&mapping);
+        match &self.options.references {
+            None => mapping.references.retain(|name| self.columns.has(name)),
+            Some(references) if self.rows > 0 => self.check_references(references),
+            Some(_) => {}
         }
         let schema = self.columns.schema();
         let fields = self.columns.names().map(str::to_owned).collect();
@@ -268,8 +277,8 @@ impl Inspecting<'_> {
     }
 
     /// Refuses references that no row has.
-    fn check_references(&mut self, mapping: &FieldMapping) {
-        for name in &mapping.references {
+    fn check_references(&mut self, references: &[String]) {
+        for name in references {
             let first = name.split('.').next().unwrap_or(name);
             if !self.columns.has(name) && !self.columns.has(first) {
                 let names: Vec<&str> = self.columns.names().collect();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rows::BadRow;
@@ -13,7 +14,7 @@ pub const MAX_PROBLEMS: usize = 1_000;
 const MAX_MESSAGE: usize = 500;
 
 /// What is wrong, for programs. The words never change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemCode {
     /// The file has no rows.
@@ -79,7 +80,7 @@ impl fmt::Display for ProblemCode {
 }
 
 /// A problem with a row, or with the file where no row is named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowProblem {
     /// The row, counted from 1 without a header line.
     pub row: Option<u64>,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest, Sha256};
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 const EXACT: u64 = 1 << 53;
 
 /// The type of a column, over all its rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnType {
     /// Texts.
@@ -49,7 +50,7 @@ impl ColumnType {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
     /// Its name.
     pub name: String,
@@ -69,7 +70,7 @@ impl Column {
 }
 
 /// The columns of a data set, in the order of their first appearance.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DatasetSchema {
     /// The columns.
     pub columns: Vec<Column>,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use fullbench_store::{CaseReader, StoreError};
 use fullbench_types::{ContentHash, text_of};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CaseSelection;
@@ -20,7 +21,7 @@ pub(crate) struct Drawn {
 }
 
 /// The cases that have one value of the field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stratum {
     /// The value as text; empty where a case has none.
     pub value: String,

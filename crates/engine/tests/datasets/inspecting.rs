@@ -161,16 +161,31 @@ fn a_broken_document_ends_the_reading_with_its_problem() {
 }
 
 #[test]
+fn what_is_not_named_is_found_by_its_usual_name() {
+    let folder = Folder::new();
+    let rows = [json!({"q": "Why?", "expected_output": "Light"}), json!({"q": "Who?"})];
+    let options = InspectOptions { input: Some("q".to_owned()), ..InspectOptions::default() };
+    let (inspection, cases) = folder.inspect_with("x.jsonl", lines(&rows), &options);
+    assert_eq!(inspection.version.unwrap().mapping.references, ["expected_output"]);
+    assert_eq!(cases[0].expected_output.as_deref(), Some("Light"));
+
+    let rows = [json!({"prompt": "Why?", "gold": "Light", "reference": "no"})];
+    let references = Some(vec!["gold".to_owned()]);
+    let options = InspectOptions { references, ..InspectOptions::default() };
+    let (_, cases) = folder.inspect_with("x.jsonl", lines(&rows), &options);
+    assert_eq!(cases[0].input, json!("Why?"));
+    assert_eq!(cases[0].expected_output.as_deref(), Some("Light"));
+}
+
+#[test]
 fn a_mapping_can_be_given() {
     let folder = Folder::new();
     let rows =
         [json!({"task": "t1", "q": {"text": "Why?"}, "gold": {"a": "Light"}, "input": "ignored"})];
     let options = InspectOptions {
         source: "upload.jsonl".to_owned(),
-        mapping: Some(FieldMapping {
-            input: Some("q.text".to_owned()),
-            references: vec!["gold.a".to_owned()],
-        }),
+        input: Some("q.text".to_owned()),
+        references: Some(vec!["gold.a".to_owned()]),
         id: Some("task".to_owned()),
         columns: None,
     };
@@ -183,10 +198,8 @@ fn a_mapping_can_be_given() {
 
     let mut wrong = options.clone();
     wrong.id = Some("nothing".to_owned());
-    wrong.mapping = Some(FieldMapping {
-        input: Some("q.txt".to_owned()),
-        references: vec!["golden".to_owned()],
-    });
+    wrong.input = Some("q.txt".to_owned());
+    wrong.references = Some(vec!["golden".to_owned()]);
     let (inspection, _) = folder.inspect_with("x.jsonl", lines(&rows), &wrong);
     let expected = [
         (Some(1), "missing_input", Some("q.txt")),

@@ -1,6 +1,7 @@
 //! One folder for each kind of thing that the API is about.
 
 pub(crate) mod api_keys;
+pub(crate) mod datasets;
 pub(crate) mod evaluations;
 pub(crate) mod events;
 pub(crate) mod executions;

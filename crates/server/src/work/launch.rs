@@ -2,13 +2,12 @@
 
 use fullbench_engine::{Definitions, RunRequest, load_sent, prepare_new};
 use fullbench_store::{DatasetVersion, RunOrder, RunRecord, ScopedStore};
-use fullbench_types::{RunId, RunKind, ValidationStatus};
+use fullbench_types::{RunId, RunKind};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::enqueue;
 use crate::app::App;
-use crate::problem::{CONFLICT, Problem};
+use crate::problem::Problem;
 
 /// A run that is wanted.
 pub(crate) struct Wanted {
@@ -42,19 +41,4 @@ pub(crate) async fn launch(
         enqueue(app, store.organization(), &record);
     }
     Ok(record)
-}
-
-/// The frozen cases of a version.
-pub(crate) async fn frozen(store: &ScopedStore, version: Uuid) -> Result<DatasetVersion, Problem> {
-    let record = store.version(version).await?;
-    match (record.validation, record.content) {
-        (ValidationStatus::Valid, Some(content)) => Ok(store.dataset(&content).await?),
-        (ValidationStatus::Pending, _) => {
-            let problem =
-                Problem::new(CONFLICT, "the rows of the version are still being looked at");
-            Err(problem.hint("wait until its `validation_status` is VALID"))
-        }
-        _ => Err(Problem::new(CONFLICT, "some rows of the version are no cases")
-            .hint("its `validation_errors` say which; upload a new version")),
-    }
 }

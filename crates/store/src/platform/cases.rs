@@ -1,5 +1,7 @@
 //! Cases of a version as rows, for looking at them; runs read the frozen blocks.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
@@ -157,6 +159,28 @@ impl ScopedStore {
             .await?;
         let kind = EntityKind::TestCase;
         record(row.ok_or_else(|| StoreError::NameNotFound { kind, name: id.to_string() })?)
+    }
+
+    /// Where cases stand, by their ids.
+    pub async fn case_positions(
+        &self,
+        version: Uuid,
+        ids: &[Uuid],
+    ) -> Result<HashMap<Uuid, u64>, StoreError> {
+        let mut positions = HashMap::with_capacity(ids.len());
+        for some in ids.chunks(500) {
+            let found: Vec<(Uuid, i64)> = self
+                .case_rows(version)
+                .filter(test_case::Column::Id.is_in(some.iter().copied()))
+                .select_only()
+                .column(test_case::Column::Id)
+                .column(test_case::Column::RowIndex)
+                .into_tuple()
+                .all(&self.database)
+                .await?;
+            positions.extend(found.into_iter().map(|(id, row)| (id, row as u64)));
+        }
+        Ok(positions)
     }
 
     fn case_rows(&self, version: Uuid) -> Select<test_case::Entity> {

@@ -1,8 +1,8 @@
 //! Data sets: named, with tags; their cases are in versions.
 
-use fullbench_types::DatasetKind;
+use fullbench_types::{DatasetKind, VersionStatus};
 use jiff::Timestamp;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter,
     QueryOrder, QuerySelect, Select,
@@ -10,7 +10,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{Page, from_json, time, to_json, word};
-use crate::entity::platform::dataset;
+use crate::entity::platform::{dataset, dataset_version};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
 
@@ -131,7 +131,10 @@ impl ScopedStore {
         change: DatasetChange,
     ) -> Result<DatasetRecord, StoreError> {
         let before = self.dataset_record(id).await?;
-        let seen = seen.unwrap_or(before.revision);
+        let seen = match seen {
+            Some(seen) if seen != before.revision => return Err(meanwhile(id)),
+            _ => before.revision,
+        };
         let name = change.name.unwrap_or(before.name);
         let description = change.description.unwrap_or(before.description);
         let tags = to_json(&change.tags.unwrap_or(before.tags))?;
@@ -151,25 +154,47 @@ impl ScopedStore {
                 name,
             }))?;
         if changed.rows_affected == 0 {
-            let (kind, name) = (EntityKind::Dataset, id.to_string());
-            return Err(StoreError::ChangedMeanwhile { kind, name });
+            return Err(meanwhile(id));
         }
         self.dataset_record(id).await
     }
 
-    /// Removes a data set with all its versions.
-    pub async fn remove_dataset(&self, id: Uuid) -> Result<(), StoreError> {
+    /// Removes a data set with all its versions, if it is still as the remover saw it and none of them is published.
+    pub async fn remove_dataset(&self, id: Uuid, seen: Option<u32>) -> Result<(), StoreError> {
+        let before = self.dataset_record(id).await?;
+        if seen.is_some_and(|seen| seen != before.revision) {
+            return Err(meanwhile(id));
+        }
+        let published = Query::select()
+            .column(dataset_version::Column::DatasetId)
+            .from(dataset_version::Entity)
+            .and_where(dataset_version::Column::DatasetId.eq(id))
+            .and_where(dataset_version::Column::Status.eq(VersionStatus::Published.as_str()))
+            .to_owned();
         let removed = dataset::Entity::delete_many()
             .filter(dataset::Column::Id.eq(id))
             .filter(dataset::Column::OrganizationId.eq(self.organization.0))
+            .filter(dataset::Column::Revision.eq(before.revision as i32))
+            .filter(dataset::Column::Id.not_in_subquery(published))
             .exec(&self.database)
             .await?;
-        if removed.rows_affected == 0 { Err(not_found(id)) } else { Ok(()) }
+        if removed.rows_affected > 0 {
+            return Ok(());
+        }
+        if self.dataset_record(id).await?.revision != before.revision {
+            return Err(meanwhile(id));
+        }
+        let (kind, name) = (EntityKind::Dataset, before.name);
+        Err(StoreError::Immutable { kind, name, reason: "it has a published version" })
     }
 
     fn dataset_rows(&self) -> Select<dataset::Entity> {
         dataset::Entity::find().filter(dataset::Column::OrganizationId.eq(self.organization.0))
     }
+}
+
+fn meanwhile(id: Uuid) -> StoreError {
+    StoreError::ChangedMeanwhile { kind: EntityKind::Dataset, name: id.to_string() }
 }
 
 fn not_found(id: Uuid) -> StoreError {

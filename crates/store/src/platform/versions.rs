@@ -32,6 +32,8 @@ pub struct NewVersion {
     pub file_bytes: u64,
     /// SHA-256 of the file, in hexadecimal digits.
     pub file_hash: String,
+    /// How its rows are to be read, in the words of who looks through them.
+    pub reading: Value,
     /// Who uploaded it.
     pub created_by: Option<String>,
 }
@@ -74,6 +76,8 @@ pub struct VersionRecord {
     pub file_bytes: u64,
     /// SHA-256 of the file.
     pub file_hash: String,
+    /// How its rows are to be read, in the words of who looks through them.
+    pub reading: Value,
     /// Rows, once counted.
     pub rows: Option<u64>,
     /// The columns, once known.
@@ -163,6 +167,7 @@ impl ScopedStore {
             file_format: Set(new.file_format.as_str().to_owned()),
             file_bytes: Set(new.file_bytes as i64),
             file_hash: Set(new.file_hash.clone()),
+            reading: Set(new.reading.to_string()),
             row_count: Set(None),
             columns: Set(None),
             schema_hash: Set(None),
@@ -284,7 +289,10 @@ impl ScopedStore {
         if let Some(reason) = refused {
             return Err(StoreError::Immutable { kind, name: before.number.to_string(), reason });
         }
-        let seen = seen.unwrap_or(before.revision);
+        let seen = match seen {
+            Some(seen) if seen != before.revision => return Err(meanwhile(id)),
+            _ => before.revision,
+        };
         let changed = dataset_version::Entity::update_many()
             .col_expr(dataset_version::Column::Status, Expr::value(status.as_str()))
             .col_expr(dataset_version::Column::Revision, Expr::value(seen as i32 + 1))
@@ -322,6 +330,7 @@ fn record(row: dataset_version::Model) -> Result<VersionRecord, StoreError> {
         file_bytes: row.file_bytes as u64,
         rows: row.row_count.map(|rows| rows as u64),
         columns: row.columns.as_deref().map(from_json).transpose()?,
+        reading: from_json(&row.reading)?,
         validation: word(&row.validation_status, ValidationStatus::from_word)?,
         errors: row.validation_errors.as_deref().map(from_json).transpose()?,
         error_count: row.error_count as u64,

@@ -19,6 +19,9 @@ pub(crate) struct Model {
     pub file_bytes: i64,
     /// SHA-256 of the file.
     pub file_hash: String,
+    /// How its rows are to be read, as JSON.
+    #[sea_orm(column_type = "Text")]
+    pub reading: String,
     pub row_count: Option<i64>,
     /// The columns, as JSON.
     #[sea_orm(column_type = "Text", nullable)]

@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::ServerConfig;
 use crate::extract::{InFlight, KeyRing};
-use crate::work::{Queue, SingleWriter, Singles};
+use crate::work::{Queue, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
 #[derive(Clone)]
@@ -21,6 +21,7 @@ struct Shared {
     in_flight: InFlight,
     queue: Queue,
     singles: Singles,
+    streams: Streams,
     writer: SingleWriter,
     openapi: bytes::Bytes,
     stop: CancellationToken,
@@ -35,6 +36,7 @@ impl App {
             writer: SingleWriter::start(&tasks),
             queue: Queue::new(),
             singles: Singles::default(),
+            streams: Streams::default(),
             keys: KeyRing::default(),
             in_flight: InFlight::default(),
             openapi,
@@ -69,6 +71,11 @@ impl App {
     /// Scorers that are ready for single answers.
     pub(crate) fn singles(&self) -> &Singles {
         &self.0.singles
+    }
+
+    /// Events on their way to those who watch.
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.0.streams
     }
 
     /// The writer of evaluations of single answers.

@@ -17,11 +17,12 @@ mod problem;
 mod resources;
 mod routes;
 mod server;
+mod stream;
 mod work;
 
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
-pub use problem::{FieldProblem, Problem};
+pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use server::Server;
 
 /// The OpenAPI document of the API.

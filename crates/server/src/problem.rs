@@ -8,9 +8,24 @@ use fullbench_types::ErrorCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, as every endpoint says it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What went wrong with a request.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
+    pub(crate) kind: Kind,
+    /// What went wrong this time.
+    pub detail: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// What is wrong with which field.
+    pub errors: Vec<FieldProblem>,
+    /// The request, as logs name it.
+    pub request_id: Option<String>,
+}
+
+/// What went wrong, as every endpoint says it (RFC 9457).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub struct ProblemDocument {
     /// A page about this kind of problem.
     #[serde(rename = "type")]
     pub kind: String,
@@ -46,53 +61,59 @@ pub struct FieldProblem {
 }
 
 /// A kind of problem: its code, status and title.
-pub(crate) type Kind = (&'static str, StatusCode, &'static str);
+pub(crate) type Kind = &'static (&'static str, StatusCode, &'static str);
 
 pub(crate) const MALFORMED: Kind =
-    ("malformed_request", StatusCode::BAD_REQUEST, "The request cannot be read");
+    &("malformed_request", StatusCode::BAD_REQUEST, "The request cannot be read");
 pub(crate) const UNAUTHORIZED: Kind =
-    ("unauthorized", StatusCode::UNAUTHORIZED, "A valid API key is needed");
-pub(crate) const NOT_FOUND: Kind = ("not_found", StatusCode::NOT_FOUND, "There is no such thing");
+    &("unauthorized", StatusCode::UNAUTHORIZED, "A valid API key is needed");
+pub(crate) const NOT_FOUND: Kind = &("not_found", StatusCode::NOT_FOUND, "There is no such thing");
 pub(crate) const METHOD: Kind =
-    ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "This cannot be done with it");
-pub(crate) const CONFLICT: Kind = ("conflict", StatusCode::CONFLICT, "Something is in the way");
+    &("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "This cannot be done with it");
+pub(crate) const CONFLICT: Kind = &("conflict", StatusCode::CONFLICT, "Something is in the way");
 pub(crate) const IN_PROGRESS: Kind =
-    ("request_in_progress", StatusCode::CONFLICT, "The same request is being carried out");
+    &("request_in_progress", StatusCode::CONFLICT, "The same request is being carried out");
 pub(crate) const CHANGED: Kind =
-    ("precondition_failed", StatusCode::PRECONDITION_FAILED, "It was changed meanwhile");
+    &("precondition_failed", StatusCode::PRECONDITION_FAILED, "It was changed meanwhile");
 pub(crate) const TOO_LARGE: Kind =
-    ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The request is too large");
-pub(crate) const MEDIA_TYPE: Kind = (
+    &("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The request is too large");
+pub(crate) const MEDIA_TYPE: Kind = &(
     "unsupported_media_type",
     StatusCode::UNSUPPORTED_MEDIA_TYPE,
     "The body has a type that is not read here",
 );
 pub(crate) const INVALID: Kind =
-    ("invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "The request is not right");
-pub(crate) const KEY_REUSED: Kind = (
+    &("invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "The request is not right");
+pub(crate) const KEY_REUSED: Kind = &(
     "idempotency_key_reused",
     StatusCode::UNPROCESSABLE_ENTITY,
     "Another request had this idempotency key",
 );
 pub(crate) const RATE_LIMITED: Kind =
-    ("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
+    &("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 pub(crate) const UNAVAILABLE: Kind =
-    ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
+    &("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
 pub(crate) const INTERNAL: Kind =
-    ("internal", StatusCode::INTERNAL_SERVER_ERROR, "The server failed");
+    &("internal", StatusCode::INTERNAL_SERVER_ERROR, "The server failed");
 
 impl Problem {
     /// A problem of a kind, with what happened.
-    pub(crate) fn new((code, status, title): Kind, detail: impl Into<String>) -> Self {
-        Self {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        let detail = detail.into();
+        Self { kind, detail, hint: None, errors: Vec::new(), request_id: None }
+    }
+
+    fn document(&self) -> ProblemDocument {
+        let (code, status, title) = self.kind;
+        ProblemDocument {
             kind: format!("/docs#problem-{code}"),
-            title: title.to_owned(),
+            title: (*title).to_owned(),
             status: status.as_u16(),
-            code: code.to_owned(),
-            detail: detail.into(),
-            hint: None,
-            errors: Vec::new(),
-            request_id: None,
+            code: (*code).to_owned(),
+            detail: self.detail.clone(),
+            hint: self.hint.clone(),
+            errors: self.errors.clone(),
+            request_id: self.request_id.clone(),
         }
     }
 
@@ -170,8 +191,8 @@ pub(crate) fn internal(error: &dyn std::error::Error) -> Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let status = self.kind.1;
+        let body = serde_json::to_vec(&self.document()).unwrap_or_default();
         let mut response = (status, body).into_response();
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);

@@ -27,6 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::organization::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
+    endpoints.extend(resources::events::endpoints());
     endpoints
 }
 

@@ -16,6 +16,7 @@ pub struct Store {
     home: PathBuf,
     database: ScopedConnection,
     locks: RunLocks,
+    objects: ObjectStore,
     events: EventHub,
 }
 
@@ -42,7 +43,8 @@ impl Store {
                 (ScopedConnection::postgres(pool), RunLocks::in_database(url.clone()))
             }
         };
-        Ok(Self { home: home.to_owned(), database, locks, events: EventHub::new() })
+        let objects = ObjectStore::open(home, &location.objects).await?;
+        Ok(Self { home: home.to_owned(), database, locks, objects, events: EventHub::new() })
     }
 
     /// The folder of the store.
@@ -59,9 +61,14 @@ impl Store {
             home: self.home.clone(),
             database: self.system().scoped(organization),
             locks: self.locks.clone(),
-            objects: ObjectStore::new(self.home.join("objects")),
+            objects: self.objects.clone(),
             events: self.events.clone(),
         }
+    }
+
+    /// What tells of events.
+    pub(crate) fn events(&self) -> &EventHub {
+        &self.events
     }
 
     /// The connection that sees the rows of all organizations.
@@ -99,7 +106,7 @@ impl ScopedStore {
         &self.home
     }
 
-    /// Content-addressed blobs: blocks of data sets.
+    /// Content-addressed blobs: blocks of data sets; and whole files.
     #[must_use]
     pub fn objects(&self) -> &ObjectStore {
         &self.objects

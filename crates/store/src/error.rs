@@ -110,6 +110,36 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// A URL that names no place for objects.
+    #[error("the URL of the objects, `{url}`, is wrong: {problem}")]
+    ObjectsUrl {
+        /// The URL.
+        url: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The place of the objects could not be read or written.
+    #[error("{place}: {reason}")]
+    Objects {
+        /// The object, or the place of all.
+        place: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such file among the objects.
+    #[error("there is no file `{0}`")]
+    FileNotFound(String),
+    /// A file cannot be kept under this name.
+    #[error("`{0}` is no name for a file")]
+    FileName(String),
+    /// What was to be kept broke off.
+    #[error("the content of `{file}` broke off: {reason}")]
+    FileBrokeOff {
+        /// The name it was to have.
+        file: String,
+        /// Why.
+        reason: String,
+    },
     /// There is no such run.
     #[error("there is no run `{0}`")]
     RunNotFound(String),
@@ -204,12 +234,16 @@ impl StoreError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::RunNotFound(_) | Self::BaselineNotFound(_) | Self::NameNotFound { .. } => {
-                ErrorCode::NotFound
-            }
+            Self::RunNotFound(_)
+            | Self::BaselineNotFound(_)
+            | Self::NameNotFound { .. }
+            | Self::FileNotFound(_) => ErrorCode::NotFound,
             Self::RunAmbiguous { .. }
             | Self::Unopened { .. }
             | Self::DatabaseUrl(_)
+            | Self::ObjectsUrl { .. }
+            | Self::FileName(_)
+            | Self::FileBrokeOff { .. }
             | Self::BaselineIsRun(_)
             | Self::BaselineName(_)
             | Self::NameInvalid { .. }
@@ -225,7 +259,7 @@ impl StoreError {
                 ConnectionProblem::Unauthorized => ErrorCode::Unauthorized,
                 ConnectionProblem::NoDatabase | ConnectionProblem::Other => ErrorCode::InvalidInput,
             },
-            Self::Busy => ErrorCode::Unavailable,
+            Self::Busy | Self::Objects { .. } => ErrorCode::Unavailable,
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }
@@ -288,6 +322,10 @@ impl StoreError {
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \
                  password as `%40` and `%2F`",
+            ),
+            Self::ObjectsUrl { .. } => Some("write s3://BUCKET/PREFIX or file:///FOLDER"),
+            Self::Objects { .. } => Some(
+                "check the bucket, and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL",
             ),
             Self::Unconnected { problem, .. } => match problem {
                 ConnectionProblem::Unreachable => {

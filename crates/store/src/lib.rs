@@ -50,9 +50,9 @@ pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
     NewJudge, NewModel, ThresholdRecord,
 };
-pub use location::{DatabaseLocation, PostgresUrl, StoreLocation};
+pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
-pub use objects::ObjectStore;
+pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
     ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, DocumentRecord, EventRecord,
     GroundTruthRecord, KeptAnswer, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
@@ -62,7 +62,7 @@ pub use platform::{
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
-pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord};
+pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};

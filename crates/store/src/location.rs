@@ -1,4 +1,4 @@
-//! Where a store is.
+//! Where a store is: its database and its objects.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,6 +37,8 @@ const SETTINGS: [&str; 17] = [
 pub struct StoreLocation {
     /// Where rows are.
     pub database: DatabaseLocation,
+    /// Where blobs and files are.
+    pub objects: ObjectsLocation,
 }
 
 /// Where the rows of a store are.
@@ -52,6 +54,16 @@ pub enum DatabaseLocation {
         /// How many connections may be open at once.
         max_connections: u32,
     },
+}
+
+/// Where the blobs and files of a store are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ObjectsLocation {
+    /// In the folder of the store.
+    #[default]
+    Folder,
+    /// `s3://bucket/prefix`, with keys and endpoint from the usual `AWS_` variables, or `file:///folder`.
+    Url(String),
 }
 
 impl DatabaseLocation {

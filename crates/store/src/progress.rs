@@ -106,7 +106,7 @@ impl ScopedStore {
     /// What the provider of a scorer said when it failed, where one did.
     pub async fn missing_score_reason(&self, run: RunId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT reasoning FROM scores WHERE run_id = $1 AND organization_id = $2 \
-             AND reason = 'provider_error' LIMIT 1";
+             AND reason = 'provider_error' ORDER BY model_index, case_index LIMIT 1";
         let values = vec![run.0.into(), self.organization.0.into()];
         let row = self.database.query_one_raw(self.statement(sql, values)).await?;
         Ok(match row {

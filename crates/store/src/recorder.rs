@@ -1,8 +1,10 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
+use std::collections::HashMap;
+
 use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
 use sea_orm::{TransactionTrait, Value};
-use serde_json::json;
+use serde_json::{Map, json};
 use uuid::Uuid;
 
 use crate::connection::ScopedTransaction;
@@ -39,7 +41,16 @@ pub struct ScoreRecord {
 pub struct RunRecorder {
     store: ScopedStore,
     run: RunId,
-    tells: bool,
+    tells: Option<ToldNames>,
+}
+
+/// What events call the models and scorers of a run.
+#[derive(Debug, Clone, Default)]
+pub struct ToldNames {
+    /// The models, by their position.
+    pub models: Vec<String>,
+    /// The scorers, by their hashes.
+    pub scorers: HashMap<[u8; 16], String>,
 }
 
 const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, organization_id, \
@@ -84,15 +95,15 @@ impl ScopedStore {
     /// The writer of a run's results.
     #[must_use]
     pub fn recorder(&self, run: RunId) -> RunRecorder {
-        RunRecorder { store: self.clone(), run, tells: false }
+        RunRecorder { store: self.clone(), run, tells: None }
     }
 }
 
 impl RunRecorder {
     /// The same, also telling of every group as an event.
     #[must_use]
-    pub fn telling(self) -> Self {
-        Self { tells: true, ..self }
+    pub fn telling(self, names: ToldNames) -> Self {
+        Self { tells: Some(names), ..self }
     }
 
     /// Commits a group: answers and failures, scores, and how far each lane has come. Recording a key twice changes nothing.
@@ -107,12 +118,12 @@ impl RunRecorder {
         self.store.insert_generations(&transaction, generations, |record| (run, *record)).await?;
         self.store.insert_scores(&transaction, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
-        let told = match self.tells {
-            true => {
-                let event = results_event(run, generations, scores, lanes);
+        let told = match &self.tells {
+            Some(names) => {
+                let event = results_event(run, names, generations, scores, lanes);
                 self.store.add_events_in(&transaction, event.as_slice()).await?
             }
-            false => Vec::new(),
+            None => Vec::new(),
         };
         transaction.commit().await?;
         self.store.events.tell(told);
@@ -120,37 +131,54 @@ impl RunRecorder {
     }
 }
 
-/// What a group means for whoever watches the run: which units got scores, which failed, how far each model has come.
+/// What a group means for whoever watches the run: units that got scores or failed, and how far each model has come.
 fn results_event(
     run: RunId,
+    names: &ToldNames,
     generations: &[GenerationRecord<'_>],
     scores: &[&ScoreRecord],
     lanes: &[LaneProgress],
 ) -> Option<NewEvent> {
-    let unit = |key: &UnitKey| [key.case_index, key.model_index.into(), key.repetition.into()];
-    let mut scored: Vec<[u64; 3]> = scores.iter().map(|record| unit(&record.key)).collect();
-    scored.dedup();
-    let failed = generations.iter().filter(|record| record.result.is_err());
-    let failed: Vec<[u64; 3]> = failed.map(|record| unit(&record.key)).collect();
-    let answered: Vec<[u64; 3]> = match scores.is_empty() {
-        true => {
-            generations.iter().filter(|one| one.result.is_ok()).map(|one| unit(&one.key)).collect()
-        }
-        false => Vec::new(),
+    let unit = |key: &UnitKey| {
+        let model = names.models.get(key.model_index as usize);
+        let mut unit = Map::new();
+        unit.insert("case_index".to_owned(), json!(key.case_index));
+        unit.insert("model".to_owned(), json!(model));
+        unit.insert("repetition".to_owned(), json!(key.repetition));
+        unit
     };
-    if generations.is_empty() && scores.is_empty() {
+    let mut results: Vec<Map<String, serde_json::Value>> = Vec::new();
+    for record in generations {
+        match record.result {
+            Ok(_) if names.scorers.is_empty() => results.push(unit(&record.key)),
+            Ok(_) => {}
+            Err(failure) => {
+                let mut failed = unit(&record.key);
+                failed.insert("error".to_owned(), json!(failure.reason));
+                results.push(failed);
+            }
+        }
+    }
+    let mut before = None;
+    for record in scores {
+        if before.replace(record.key) != Some(record.key) {
+            let mut scored = unit(&record.key);
+            scored.insert("scores".to_owned(), json!({}));
+            results.push(scored);
+        }
+        let name = names.scorers.get(&record.scorer).map_or("", String::as_str);
+        let scores = results.last_mut().and_then(|unit| unit["scores"].as_object_mut());
+        scores.map(|scores| scores.insert(name.to_owned(), json!(record.score.value)));
+    }
+    if results.is_empty() {
         return None;
     }
-    let progress: Vec<_> = lanes
-        .iter()
-        .map(|lane| {
-            json!({ "model_index": lane.model_index, "completed": lane.watermark,
-                "answered": lane.answered, "failed": lane.failed,
-                "cost_usd": lane.spent.dollars() })
-        })
-        .collect();
-    let data =
-        json!({ "answered": answered, "scored": scored, "failed": failed, "progress": progress });
+    let progress = lanes.iter().map(|lane| {
+        json!({ "model": names.models.get(lane.model_index as usize), "completed": lane.watermark,
+            "answered": lane.answered, "failed": lane.failed, "cost_usd": lane.spent.dollars() })
+    });
+    let progress: Vec<_> = progress.collect();
+    let data = json!({ "results": results, "progress": progress });
     Some(NewEvent { run: Some(run), kind: "run.results", data })
 }
 

@@ -67,7 +67,8 @@ impl ScopedStore {
              CAST(SUM(cost_nanodollars) AS BIGINT), CAST(SUM(input_tokens) AS BIGINT), \
              CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cached_input_tokens) AS BIGINT), \
              CAST(SUM(reasoning_tokens) AS BIGINT) FROM generations \
-             WHERE run_id = $1 AND organization_id = $2 GROUP BY 1, 2, 3";
+             WHERE run_id = $1 AND organization_id = $2 GROUP BY 1, 2, 3 \
+             ORDER BY 1, 2, 3";
         let mut counts = Vec::new();
         for row in self.rows(sql, run).await? {
             let status: String = row.try_get_by_index(1)?;
@@ -102,7 +103,8 @@ impl ScopedStore {
         let sql = format!(
             "SELECT model_index, {latencies}, {first_tokens} \
              FROM generations WHERE run_id = $1 AND organization_id = $2 \
-             GROUP BY model_index, case_index / {TIMES_PER_ROW}"
+             GROUP BY model_index, case_index / {TIMES_PER_ROW} \
+             ORDER BY model_index, case_index / {TIMES_PER_ROW}"
         );
         let times = |row: &QueryResult| {
             Ok(AnswerTimes {
@@ -117,7 +119,8 @@ impl ScopedStore {
     /// Scores by model, scorer, outcome and value; none when some were scored again, so that revisions must be compared.
     pub async fn score_counts(&self, run: RunId) -> Result<Option<Vec<ScoreCount>>, StoreError> {
         let sql = "SELECT model_index, scorer, outcome, reason, value, COUNT(*), MAX(revision) \
-             FROM scores WHERE run_id = $1 AND organization_id = $2 GROUP BY 1, 2, 3, 4, 5";
+             FROM scores WHERE run_id = $1 AND organization_id = $2 GROUP BY 1, 2, 3, 4, 5 \
+             ORDER BY 1, 2, 3, 4, 5";
         let mut counts = Vec::new();
         for row in self.rows(sql, run).await? {
             if row.try_get_by_index::<i32>(6)? > 0 {

@@ -22,6 +22,7 @@ use backend::{Place, on_every_backend};
 on_every_backend!(
     a_nul_in_a_text_loses_nothing,
     names_are_ordered_by_their_bytes,
+    migrations_are_made_whole_or_not_at_all,
     recording_a_key_twice_changes_nothing_and_a_failure_gives_way,
     the_highest_revision_of_a_score_counts,
     pages_and_counts_see_every_unit_once,
@@ -374,4 +375,14 @@ async fn names_are_ordered_by_their_bytes(place: Place) {
     let names: Vec<String> =
         store.baselines().await.unwrap().into_iter().map(|baseline| baseline.name).collect();
     assert_eq!(names, ["B-main", "Z-main", "a-main", "a_main", "b-main", "é-main"]);
+}
+
+async fn migrations_are_made_whole_or_not_at_all(place: Place) {
+    // In the way of the third.
+    place.execute("CREATE TABLE baselines (other INTEGER)").await.unwrap();
+    assert!(Store::open_at(place.home(), &place.location).await.is_err());
+    assert!(place.execute("SELECT id FROM runs").await.is_err(), "the first is undone");
+    place.execute("DROP TABLE baselines").await.unwrap();
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
+    assert!(store.runs(None).await.unwrap().is_empty());
 }

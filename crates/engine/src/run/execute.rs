@@ -7,7 +7,7 @@ use fullbench_llm::{
     ResponseCache,
 };
 use fullbench_score::NamedScorer;
-use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore};
+use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, ToldNames};
 use fullbench_types::{NanoDollars, RunOrigin, RunState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -131,7 +131,7 @@ pub async fn execute(
     let recorder = Recorder::new(
         match record.order.origin {
             RunOrigin::CommandLine => store.recorder(record.id),
-            _ => store.recorder(record.id).telling(),
+            _ => store.recorder(record.id).telling(names_of(&spec, &scorers)),
         },
         &plan,
         &lanes,
@@ -230,6 +230,14 @@ pub async fn execute(
     let state = if is_complete { RunState::Completed } else { RunState::Incomplete };
     let record = store.set_run_state(record.id, state, &progress.notes()).await?;
     Ok(RunEnd { record, store, failed, unscored, open })
+}
+
+/// What events call the models and scorers of a run.
+fn names_of(spec: &EvaluationSpec, scorers: &[NamedScorer]) -> ToldNames {
+    ToldNames {
+        models: spec.models.iter().map(ModelConfig::display_name).collect(),
+        scorers: scorers.iter().map(|one| (one.hash.short(), one.name.clone())).collect(),
+    }
 }
 
 /// Whether any call may be made: by a model of the run, or by a scorer.

@@ -93,6 +93,8 @@ pub(crate) async fn check(
 pub struct RunRequest<'text> {
     /// The id it gets.
     pub id: RunId,
+    /// What it is for; by its units where that is not said.
+    pub kind: Option<RunKind>,
     /// Calls will be made, so that keys must be there.
     pub needs_keys: bool,
     /// The field that its report will be grouped by.
@@ -108,7 +110,7 @@ impl<'text> RunRequest<'text> {
     #[must_use]
     pub fn new(version: &'text str, needs_keys: bool) -> Self {
         let order = RunOrder::default();
-        Self { id: RunId::generate(), needs_keys, group_by: None, version, order }
+        Self { id: RunId::generate(), kind: None, needs_keys, group_by: None, version, order }
     }
 }
 
@@ -118,7 +120,7 @@ pub async fn prepare_new(
     store: &ScopedStore,
     request: RunRequest<'_>,
 ) -> Result<PreparedRun, EngineError> {
-    let RunRequest { id, needs_keys, group_by, version, order } = request;
+    let RunRequest { id, kind, needs_keys, group_by, version, order } = request;
     let mut problems = missing_prices(&evaluation);
     if needs_keys {
         problems.extend(missing_keys(&evaluation));
@@ -136,7 +138,8 @@ pub async fn prepare_new(
     }
     let stored =
         serde_json::to_string(&spec).map_err(|error| EngineError::StoredSpec(error.to_string()))?;
-    let kind = if plan.units() == 1 { RunKind::Single } else { RunKind::Batch };
+    let by_units = if plan.units() == 1 { RunKind::Single } else { RunKind::Batch };
+    let kind = kind.unwrap_or(by_units);
     let record = store
         .create_run(NewRun {
             id,

@@ -6,7 +6,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Access, Answer, Endpoint};
-use crate::problem::Problem;
+use crate::problem::ProblemDocument;
 
 /// The document of these endpoints.
 pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
@@ -25,7 +25,7 @@ pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
         let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         path[endpoint.method] = operation;
     }
-    generator.subschema_for::<Problem>();
+    generator.subschema_for::<ProblemDocument>();
     let schemas = generator.take_definitions(true);
     json!({
         "openapi": "3.1.0",
@@ -80,7 +80,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     for status in &endpoint.refusals {
         let about = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
-        let schema = generator.subschema_for::<Problem>();
+        let schema = generator.subschema_for::<ProblemDocument>();
         let response = json!({
             "description": about.unwrap_or("Refused"),
             "content": { "application/problem+json": { "schema": schema } },
@@ -198,6 +198,6 @@ fn without_null(schema: &mut Value) {
         }
     }
     if let Some(fields) = schema.as_object_mut() {
-        fields.retain(|name, value| !(name == "default" && value.is_null()) && !value.is_null());
+        fields.retain(|_, value| !value.is_null());
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod evaluations;
+pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod organization;
 pub(crate) mod runs;

@@ -11,7 +11,7 @@ use super::queue::QueuedRun;
 use crate::app::App;
 
 /// Takes up what was not finished, and starts the workers.
-pub(crate) async fn start(app: &App) -> Result<(), EngineError> {
+pub(super) async fn start(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
         app.queue().push(QueuedRun { organization, run, priority });
     }

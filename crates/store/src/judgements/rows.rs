@@ -2,7 +2,7 @@
 
 use fullbench_types::{JudgeReference, NanoDollars, Outcome, RunId, UnitKey};
 use futures::TryStreamExt;
-use sea_orm::{ConnectionTrait, QueryResult, StreamTrait, Value};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, StreamTrait, Value};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -120,11 +120,18 @@ impl ScopedStore {
             ),
             Read::Counting | Read::EveryRevision => ("", ""),
         };
+        // SQLite reads in the order of an index. Sums of the same rows in another order differ in their last digits.
+        let order = match ConnectionTrait::get_database_backend(&self.database) {
+            DbBackend::Sqlite => "",
+            _ => {
+                " ORDER BY s.run_id, s.case_index, s.model_index, s.repetition, s.scorer, s.revision"
+            }
+        };
         let sql = format!(
             "SELECT s.run_id, s.case_index, s.model_index, s.repetition, s.scorer, s.outcome, \
              s.reason, s.value, s.cost_nanodollars, s.recorded_at, \
              CASE s.outcome WHEN 'unscored' THEN s.reasoning END, s.judgement{texts} \
-             FROM scores s{join} WHERE s.organization_id = $1 AND s.judgement IS NOT NULL{conditions}"
+             FROM scores s{join} WHERE s.organization_id = $1 AND s.judgement IS NOT NULL{conditions}{order}"
         );
         let mut rows = self.database.stream_raw(self.statement(sql, values)).await?;
         while let Some(row) = rows.try_next().await? {

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use super::{from_json, time};
 use crate::entity::platform::{event, organization};
 use crate::runs::now_milliseconds;
-use crate::{EntityKind, ScopedStore, StoreError};
+use crate::{EntityKind, ScopedStore, Store, StoreError};
 
 /// Events that a slow reader may be behind before it must read them from the database.
 const BEHIND: usize = 4096;
@@ -67,6 +67,14 @@ impl EventHub {
 
     pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<EventRecord>> {
         self.0.subscribe()
+    }
+}
+
+impl Store {
+    /// Events of all organizations of this process from now on, as they are committed.
+    #[must_use]
+    pub fn listen(&self) -> broadcast::Receiver<Arc<EventRecord>> {
+        self.events().listen()
     }
 }
 
@@ -153,12 +161,6 @@ impl ScopedStore {
         let found =
             organization::Entity::find_by_id(self.organization.0).one(&self.database).await?;
         Ok(found.map_or(0, |organization| organization.last_event as u64))
-    }
-
-    /// Events of all organizations of this process from now on, as they are committed: a reader takes its own.
-    #[must_use]
-    pub fn listen(&self) -> broadcast::Receiver<Arc<EventRecord>> {
-        self.events.listen()
     }
 }
 

@@ -57,7 +57,8 @@ impl Place {
             return None;
         };
         let database = Database::create(&server).await;
-        let location = StoreLocation { database: database.url().parse().unwrap() };
+        let location =
+            StoreLocation { database: database.url.parse().unwrap(), ..StoreLocation::default() };
         let folder = tempfile::tempdir().unwrap();
         Some(Self { location, database: Some(database), folder })
     }
@@ -73,7 +74,7 @@ impl Place {
 
     /// The URL of the database, where there is one.
     pub(crate) fn url(&self) -> String {
-        self.database.as_ref().unwrap().url()
+        self.database.as_ref().unwrap().url.clone()
     }
 
     pub(crate) async fn open(&self) -> Store {
@@ -84,7 +85,7 @@ impl Place {
     pub(crate) async fn execute(&self, sql: &str) -> Result<(), String> {
         if self.database.is_none() {
             let options = SqliteConnectOptions::new().filename(self.home().join("fullbench.db"));
-            let mut connection = options.connect().await.unwrap();
+            let mut connection = options.create_if_missing(true).connect().await.unwrap();
             let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await;
             return done.map(drop).map_err(|error| error.to_string());
         }
@@ -101,44 +102,49 @@ impl Place {
     }
 }
 
-/// A database and the role that owns it, of the same name.
+/// A database and the role that owns it, of the same name. A server that lets us make no role has it as the one we have.
 struct Database {
     server: PgConnectOptions,
     name: String,
+    url: String,
+    has_role: bool,
 }
 
 impl Database {
-    async fn create(server: &str) -> Self {
-        let server: PgConnectOptions = server.parse().unwrap();
+    async fn create(server_url: &str) -> Self {
+        let server: PgConnectOptions = server_url.parse().unwrap();
         let name = format!("fullbench_test_{}", uuid::Uuid::now_v7().simple());
-        let database = Self { server, name: name.clone() };
-        database.on_server(&format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'")).await;
-        database.on_server(&format!("GRANT {name} TO CURRENT_USER")).await;
-        database.on_server(&format!("CREATE DATABASE {name} OWNER {name}")).await;
-        database
-    }
-
-    fn url(&self) -> String {
-        let Self { server, name } = self;
-        format!("postgres://{name}:{name}@{}:{}/{name}", server.get_host(), server.get_port())
-    }
-
-    async fn on_server(&self, sql: &str) {
-        let mut connection = self.server.connect().await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.unwrap();
+        let mut connection = server.connect().await.unwrap();
+        let mut run = async |sql: String| {
+            sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.map(drop)
+        };
+        let role = run(format!("CREATE ROLE {name} LOGIN PASSWORD '{name}_password'")).await;
+        let has_role = role.is_ok();
+        if has_role {
+            run(format!("GRANT {name} TO CURRENT_USER")).await.unwrap();
+            run(format!("CREATE DATABASE {name} OWNER {name}")).await.unwrap();
+        } else {
+            run(format!("CREATE DATABASE {name}")).await.unwrap();
+        }
+        let (host, port) = (server.get_host(), server.get_port());
+        let url = match has_role {
+            true => format!("postgres://{name}:{name}_password@{host}:{port}/{name}"),
+            false => format!("{}/{name}", server_url.rsplit_once('/').unwrap().0),
+        };
+        Self { server, name, url, has_role }
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         let (server, name) = (self.server.clone(), self.name.clone());
+        let role = self.has_role.then(|| format!("DROP ROLE {name}"));
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
                 let mut connection = server.connect().await.unwrap();
-                for sql in
-                    [format!("DROP DATABASE {name} WITH (FORCE)"), format!("DROP ROLE {name}")]
-                {
+                let database = format!("DROP DATABASE {name} WITH (FORCE)");
+                for sql in std::iter::once(database).chain(role) {
                     sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
                 }
             });

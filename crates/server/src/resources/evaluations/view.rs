@@ -50,7 +50,7 @@ pub(super) struct Evaluation {
 
 /// What a metric says of an answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct MetricResult {
+pub(crate) struct MetricResult {
     /// From 0 to 1, higher is better.
     value: Option<f64>,
     /// On the metric's own scale.
@@ -152,7 +152,7 @@ pub(super) fn is_open(score: &Score) -> bool {
 }
 
 impl MetricResult {
-    fn new(score: Option<&Score>, signature: &str) -> Self {
+    pub(crate) fn new(score: Option<&Score>, signature: &str) -> Self {
         let reason = match score {
             Some(score) => score.outcome.reason().map(|reason| reason.as_str().to_owned()),
             None => Some("pending".to_owned()),

@@ -1,0 +1,154 @@
+//! Whole files, as streams: of any size, never whole in memory.
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::stream::{BoxStream, Stream, StreamExt, TryStreamExt};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore as Objects, ObjectStoreExt, WriteMultipart};
+use sha2::{Digest, Sha256};
+
+use super::remote::Remote;
+use crate::{ObjectStore, StoreError};
+
+/// The parts in which a file is written, and how many of them may be on their way.
+const PART_BYTES: usize = 8 * 1024 * 1024;
+const PARTS_IN_FLIGHT: usize = 4;
+
+/// The content of a file.
+pub type FileStream = BoxStream<'static, Result<Bytes, StoreError>>;
+
+/// What was kept of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// Its size in bytes.
+    pub size: u64,
+    /// SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Where files are.
+#[derive(Debug, Clone)]
+pub(super) enum Files {
+    Folder(PathBuf),
+    Server(Remote),
+}
+
+impl Files {
+    /// The objects and the path of a file in them. The folder is made when it is first needed.
+    fn place(&self, key: &str) -> Result<(Arc<dyn Objects>, Path), StoreError> {
+        let wrong = || StoreError::FileName(key.to_owned());
+        let path = Path::parse(key).map_err(|_| wrong())?;
+        // `#` is what unfinished files of a folder are called by.
+        if key.is_empty() || key != path.as_ref() || key.contains('#') {
+            return Err(wrong());
+        }
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Server(remote) => {
+                let path = Path::from("files").parts().chain(path.parts()).collect();
+                return Ok((Arc::clone(remote.objects()), path));
+            }
+        };
+        std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+        let files = LocalFileSystem::new_with_prefix(folder).map_err(self.failed(key))?;
+        Ok((Arc::new(files.with_fsync(true)), path))
+    }
+
+    fn uri(&self, key: &str) -> String {
+        match self {
+            Self::Folder(folder) => format!("file://{}", folder.join(key).display()),
+            Self::Server(remote) => remote.place(&format!("files/{key}")),
+        }
+    }
+
+    fn failed(&self, key: &str) -> impl Fn(object_store::Error) -> StoreError + Send + 'static {
+        let (place, key) = (self.uri(key), key.to_owned());
+        move |error| match error {
+            object_store::Error::NotFound { .. } => StoreError::FileNotFound(key.clone()),
+            other => StoreError::Objects { place: place.clone(), reason: other.to_string() },
+        }
+    }
+}
+
+impl ObjectStore {
+    /// Keeps a file under a key of segments with `/` between them, in place of one that was there. It is seen when it is
+    /// whole, and never where its content breaks off.
+    pub async fn put_file(
+        &self,
+        key: &str,
+        content: impl Stream<Item = std::io::Result<Bytes>> + Send,
+    ) -> Result<StoredFile, StoreError> {
+        let (objects, path) = self.files.place(key)?;
+        let failed = self.files.failed(key);
+        let upload = objects.put_multipart(&path).await.map_err(&failed)?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        match write(&mut upload, content).await {
+            Ok(stored) => {
+                upload.finish().await.map_err(&failed)?;
+                Ok(stored)
+            }
+            Err(broken) => {
+                if let Err(error) = upload.abort().await {
+                    tracing::warn!(key, %error, "the parts of an unfinished file could not be removed");
+                }
+                Err(match broken {
+                    Broken::Content(error) => {
+                        StoreError::FileBrokeOff { file: key.to_owned(), reason: error.to_string() }
+                    }
+                    Broken::Objects(error) => failed(error),
+                })
+            }
+        }
+    }
+
+    /// The content of a file.
+    pub async fn read_file(&self, key: &str) -> Result<FileStream, StoreError> {
+        let (objects, path) = self.files.place(key)?;
+        let failed = self.files.failed(key);
+        let found = objects.get(&path).await.map_err(&failed)?;
+        Ok(found.into_stream().map_err(failed).boxed())
+    }
+
+    /// Removes a file; one that is not there is removed already.
+    pub async fn delete_file(&self, key: &str) -> Result<(), StoreError> {
+        let (objects, path) = self.files.place(key)?;
+        match objects.delete(&path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.files.failed(key)(error)),
+        }
+    }
+
+    /// Where a file is, or would be: `file:///folder/key` or `s3://bucket/prefix/files/key`.
+    #[must_use]
+    pub fn file_uri(&self, key: &str) -> String {
+        self.files.uri(key)
+    }
+}
+
+/// Why a file is not whole.
+enum Broken {
+    Content(std::io::Error),
+    Objects(object_store::Error),
+}
+
+/// Writes all parts but the last.
+async fn write(
+    upload: &mut WriteMultipart,
+    content: impl Stream<Item = std::io::Result<Bytes>> + Send,
+) -> Result<StoredFile, Broken> {
+    let mut content = pin!(content);
+    let (mut size, mut digest) = (0, Sha256::new());
+    while let Some(chunk) = content.next().await {
+        let chunk = chunk.map_err(Broken::Content)?;
+        size += chunk.len() as u64;
+        digest.update(&chunk);
+        upload.wait_for_capacity(PARTS_IN_FLIGHT).await.map_err(Broken::Objects)?;
+        upload.put(chunk);
+    }
+    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(StoredFile { size, sha256 })
+}

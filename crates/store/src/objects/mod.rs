@@ -1,0 +1,128 @@
+//! Content-addressed blobs, whose name is the hash of their content, and whole files: in a folder, or on a server.
+
+mod files;
+mod remote;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use fullbench_types::ContentHash;
+
+pub use files::{FileStream, StoredFile};
+
+use crate::{ObjectsLocation, StoreError};
+use files::Files;
+use remote::RemoteBlobs;
+
+/// Blobs, compressed with LZ4, and files. What is on a server is kept in a folder too once it was read or written.
+#[derive(Debug, Clone)]
+pub struct ObjectStore {
+    folder: PathBuf,
+    remote: Option<RemoteBlobs>,
+    files: Files,
+}
+
+impl ObjectStore {
+    /// The objects of a location; what it leaves to the folder of the store is there.
+    pub(crate) async fn open(home: &Path, location: &ObjectsLocation) -> Result<Self, StoreError> {
+        let url = match location {
+            ObjectsLocation::Folder => return Self::in_folder(home),
+            ObjectsLocation::Url(url) => url,
+        };
+        if let Some(folder) = url.strip_prefix("file://") {
+            if !Path::new(folder).is_absolute() {
+                return Err(remote::wrong_url(url, "it names no absolute folder"));
+            }
+            return Self::in_folder(Path::new(folder));
+        }
+        let remote = remote::Remote::open(url).await?;
+        // Each server has a folder of its own: what is here must be there.
+        let folder = format!("objects-{}", &ContentHash::of(url.as_bytes()).to_string()[..16]);
+        let blobs = Some(remote.blobs()?);
+        Ok(Self { folder: home.join(folder), remote: blobs, files: Files::Server(remote) })
+    }
+
+    fn in_folder(home: &Path) -> Result<Self, StoreError> {
+        let home = std::path::absolute(home).map_err(StoreError::file(home))?;
+        let files = Files::Folder(home.join("files"));
+        Ok(Self { folder: home.join("objects"), remote: None, files })
+    }
+
+    /// Keeps the content and returns its name. A reader sees the whole blob or none.
+    pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
+        let hash = ContentHash::of(content);
+        if self.path(&hash).exists() {
+            return Ok(hash);
+        }
+        let stored = lz4_flex::compress_prepend_size(content);
+        match &self.remote {
+            Some(remote) => {
+                let stored = bytes::Bytes::from(stored);
+                remote.put(&name(&hash), stored.clone())?;
+                self.keep(&hash, &stored)?;
+            }
+            None => self.keep(&hash, &stored)?,
+        }
+        Ok(hash)
+    }
+
+    /// The content of that name, checked against it.
+    pub fn get(&self, hash: &ContentHash) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(hash);
+        let Some(remote) = &self.remote else {
+            let stored = std::fs::read(&path).map_err(StoreError::file(&path))?;
+            return content(&stored, hash, &path.display().to_string());
+        };
+        let here = std::fs::read(&path).ok();
+        if let Some(Ok(content)) = here.map(|stored| content(&stored, hash, "")) {
+            return Ok(content);
+        }
+        let stored = remote.get(&name(hash))?;
+        let content = content(&stored, hash, &remote.place(&name(hash)))?;
+        self.keep(hash, &stored)?;
+        Ok(content)
+    }
+
+    /// Whether the blob is there.
+    #[must_use]
+    pub fn contains(&self, hash: &ContentHash) -> bool {
+        self.path(hash).exists()
+            || self.remote.as_ref().is_some_and(|remote| remote.contains(&name(hash)))
+    }
+
+    /// Writes a blob into the folder, whole or not at all.
+    fn keep(&self, hash: &ContentHash, stored: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(hash);
+        let folder = path.parent().unwrap_or(&self.folder).to_owned();
+        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
+        let temporary =
+            folder.join(format!("{}.{}.tmp", &hash.to_string()[..16], std::process::id()));
+        let mut file = std::fs::File::create(&temporary).map_err(StoreError::file(&temporary))?;
+        file.write_all(stored)
+            .and_then(|()| file.sync_all())
+            .map_err(StoreError::file(&temporary))?;
+        std::fs::rename(&temporary, &path).map_err(StoreError::file(&path))
+    }
+
+    fn path(&self, hash: &ContentHash) -> PathBuf {
+        self.folder.join(name(hash))
+    }
+}
+
+/// Where a blob is below the folder or on the server.
+fn name(hash: &ContentHash) -> String {
+    let name = hash.to_string();
+    format!("{}/{}", &name[..2], &name[2..])
+}
+
+/// The content of a stored blob, checked against its name.
+fn content(stored: &[u8], hash: &ContentHash, place: &str) -> Result<Vec<u8>, StoreError> {
+    let content = lz4_flex::decompress_size_prepended(stored)
+        .map_err(|error| StoreError::Damaged(format!("{place}: {error}")))?;
+    if ContentHash::of(&content) != *hash {
+        return Err(StoreError::Damaged(format!("{place} does not have its content")));
+    }
+    Ok(content)
+}

@@ -6,6 +6,8 @@ mod shapes;
 mod single;
 mod view;
 
+pub(crate) use shapes::Model as ModelShape;
+pub(crate) use single::{Single, USUAL_TIMEOUT_MS};
 pub(crate) use view::MetricResult;
 
 use crate::api::Endpoint;

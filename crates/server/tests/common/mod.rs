@@ -1,0 +1,204 @@
+//! A server for tests, on every backend of the store, with two organizations.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../../../store/tests/backend/mod.rs"]
+pub(crate) mod backend;
+
+use std::time::Duration;
+
+use backend::Place;
+use fullbench_engine::SentRules;
+use fullbench_server::{Server, ServerConfig, first_key};
+use fullbench_store::{NewApiKey, NewOrganization, Store};
+use fullbench_types::{OrganizationId, Plan};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// A running server and somebody who calls it.
+pub(crate) struct TestServer {
+    pub(crate) url: String,
+    pub(crate) key: String,
+    pub(crate) place: Place,
+    pub(crate) store: Store,
+    config: ServerConfig,
+    stop: CancellationToken,
+    serving: Option<tokio::task::JoinHandle<()>>,
+    client: reqwest::Client,
+}
+
+impl TestServer {
+    /// A server with nothing configured.
+    pub(crate) async fn start(place: Place) -> Self {
+        Self::start_with(place, ServerConfig::default()).await
+    }
+
+    /// A server whose evaluations may ask the models at this address.
+    pub(crate) async fn start_with_models(place: Place, url: &str) -> Self {
+        let rules = SentRules { addresses: vec![url.parse().unwrap()] };
+        Self::start_with(place, ServerConfig { rules, ..ServerConfig::default() }).await
+    }
+
+    pub(crate) async fn start_with(place: Place, config: ServerConfig) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let store = place.open().await;
+        let key = first_key(&store).await.unwrap().unwrap().key;
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut server = Self {
+            url: String::new(),
+            key,
+            place,
+            store,
+            config,
+            stop: CancellationToken::new(),
+            serving: None,
+            client,
+        };
+        server.serve().await;
+        server
+    }
+
+    /// Stops the server as a signal would, and starts another on the same store.
+    pub(crate) async fn restart(&mut self) {
+        self.stop().await;
+        self.serve().await;
+    }
+
+    /// Stops the server as a signal would.
+    pub(crate) async fn stop(&mut self) {
+        self.stop.cancel();
+        if let Some(serving) = self.serving.take() {
+            serving.await.unwrap();
+        }
+    }
+
+    async fn serve(&mut self) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.url = format!("http://{}", listener.local_addr().unwrap());
+        self.stop = CancellationToken::new();
+        let store = self.place.open().await;
+        let server = Server::start(store, self.config.clone()).await.unwrap();
+        let stop = self.stop.clone();
+        self.serving = Some(tokio::spawn(async move {
+            server.serve(listener, async move { stop.cancelled().await }).await.unwrap();
+        }));
+    }
+
+    /// A request with the key of the organization.
+    pub(crate) fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, format!("{}{path}", self.url));
+        request.header("authorization", format!("Bearer {}", self.key))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        answer(self.request("GET", path)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> (u16, Value) {
+        answer(self.request("DELETE", path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        answer(with_json(self.request("POST", path), &body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> (u16, Value) {
+        answer(with_json(self.request("PATCH", path), &body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> (u16, Value) {
+        answer(with_json(self.request("PUT", path), &body)).await
+    }
+
+    /// The same server, called with a key of another organization.
+    pub(crate) async fn as_other_organization(&self) -> OtherCaller<'_> {
+        let slug = Uuid::now_v7().to_string();
+        let new = NewOrganization { name: "Other".to_owned(), slug, plan: Plan::Free };
+        let organization = self.store.create_organization(new).await.unwrap().id;
+        let key = new_key(&self.store, organization).await;
+        OtherCaller { server: self, organization, key }
+    }
+
+    /// Asks again until the answer is as it should be.
+    pub(crate) async fn wait(&self, path: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..600 {
+            let (status, body) = self.get(path).await;
+            assert_eq!(status, 200, "{body}");
+            if is_right(&body) {
+                return body;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{path} never came to what it should be: {}", self.get(path).await.1);
+    }
+}
+
+/// A key of an organization.
+pub(crate) async fn new_key(store: &Store, organization: OrganizationId) -> String {
+    let id = Uuid::now_v7();
+    let key = format!("fb_{}", id.simple());
+    let hash: String =
+        Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let prefix = key[..10].to_owned();
+    let new = NewApiKey { id, name: "other".to_owned(), user: None, prefix, hash };
+    store.scoped(organization).add_api_key(new).await.unwrap();
+    key
+}
+
+/// Somebody of another organization.
+pub(crate) struct OtherCaller<'server> {
+    server: &'server TestServer,
+    pub(crate) organization: OrganizationId,
+    pub(crate) key: String,
+}
+
+impl OtherCaller<'_> {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+        let request = self.server.request(method, path);
+        let request = match body {
+            Some(body) => with_json(request, &body),
+            None => request,
+        };
+        let mut request = request.build().unwrap();
+        let key = format!("Bearer {}", self.key).parse().unwrap();
+        request.headers_mut().insert("authorization", key);
+        read(self.server.client.execute(request).await.unwrap()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        self.send("GET", path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.send("POST", path, Some(body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> (u16, Value) {
+        self.send("PATCH", path, Some(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> (u16, Value) {
+        self.send("DELETE", path, None).await
+    }
+}
+
+/// The request with a JSON body.
+pub(crate) fn with_json(
+    request: reqwest::RequestBuilder,
+    body: &Value,
+) -> reqwest::RequestBuilder {
+    request.header("content-type", "application/json").body(body.to_string())
+}
+
+/// Status and body; null where there is none.
+pub(crate) async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    read(request.send().await.unwrap()).await
+}
+
+async fn read(response: reqwest::Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let text = response.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+}

@@ -185,10 +185,7 @@ impl OtherCaller<'_> {
 }
 
 /// The request with a JSON body.
-pub(crate) fn with_json(
-    request: reqwest::RequestBuilder,
-    body: &Value,
-) -> reqwest::RequestBuilder {
+pub(crate) fn with_json(request: reqwest::RequestBuilder, body: &Value) -> reqwest::RequestBuilder {
     request.header("content-type", "application/json").body(body.to_string())
 }
 

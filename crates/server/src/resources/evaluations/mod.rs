@@ -2,11 +2,10 @@
 
 mod batch;
 mod list;
-mod shapes;
+pub(crate) mod shapes;
 mod single;
 mod view;
 
-pub(crate) use shapes::Model as ModelShape;
 pub(crate) use single::{Single, USUAL_TIMEOUT_MS};
 pub(crate) use view::MetricResult;
 

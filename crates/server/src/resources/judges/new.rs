@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::resources::criteria::{known_criterion, stored_criterion};
-use crate::resources::evaluations::ModelShape;
+use crate::resources::evaluations::shapes::Model;
 use crate::resources::methods::Method;
 use crate::resources::models::{NamedModel, checked, without_keys};
 
@@ -35,7 +35,7 @@ pub(super) struct WantedJudge {
     criterion: String,
     method: Method,
     /// The model it asks: the id of a stored one, `provider:model`, or an object.
-    #[schemars(with = "ModelShape")]
+    #[schemars(with = "Model")]
     model: Value,
     /// Temperature, samples and whatever else is the judge's own, as in an evaluation file.
     #[serde(default)]

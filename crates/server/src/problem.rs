@@ -124,6 +124,14 @@ impl Problem {
         Self { errors: vec![error], ..Self::new(INVALID, message) }
     }
 
+    /// The same for something that is not there and was named by a field of the request, not by its path.
+    pub(crate) fn in_field(self, field: &str) -> Self {
+        match self.kind == NOT_FOUND {
+            true => Self { hint: self.hint, ..Self::field(field, self.detail) },
+            false => self,
+        }
+    }
+
     /// The same with what to do about it.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -139,6 +147,7 @@ impl Problem {
                 error.field = format!("{to}{rest}");
             }
         }
+        self.detail = self.detail.replacen(&format!("`{from}"), &format!("`{to}"), 1);
         self
     }
 }

@@ -89,8 +89,6 @@ pub(crate) const KEY_REUSED: Kind = &(
     StatusCode::UNPROCESSABLE_ENTITY,
     "Another request had this idempotency key",
 );
-pub(crate) const RATE_LIMITED: Kind =
-    &("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 pub(crate) const UNAVAILABLE: Kind =
     &("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
 pub(crate) const INTERNAL: Kind =

@@ -55,6 +55,7 @@ async fn version(store: &ScopedStore, rows: impl Iterator<Item = Value>) -> Uuid
         file_format: FileFormat::Jsonl,
         file_bytes: 1,
         file_hash: "0".repeat(64),
+        reading: json!({}),
         created_by: None,
     };
     store.add_version(new).await.unwrap();

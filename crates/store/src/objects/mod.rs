@@ -44,6 +44,7 @@ impl ObjectStore {
         Ok(Self { folder: home.join(folder), remote: blobs, files: Files::Server(remote) })
     }
 
+    /// The objects of a folder.
     pub fn in_folder(home: &Path) -> Result<Self, StoreError> {
         let home = std::path::absolute(home).map_err(StoreError::file(home))?;
         let files = Files::Folder(home.join("files"));

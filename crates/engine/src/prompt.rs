@@ -1,10 +1,14 @@
 //! Prompts: templates over a case's fields, rendered into messages.
 
+use std::collections::BTreeSet;
+
 use fullbench_types::{Message, Role, TestCase, text_of};
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value as TemplateValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::InputProblem;
 
 /// The prompt of an evaluation as templates, with their content; stored with the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +53,8 @@ impl Default for PromptTemplates {
 
 impl PromptTemplates {
     /// One user message.
-    pub(crate) fn of_text(name: &str, text: &str) -> Self {
+    #[must_use]
+    pub fn of_text(name: &str, text: &str) -> Self {
         let mut templates = Self { then_input: false, explicit: true, ..Self::default() };
         templates.push(name, Role::User, text);
         templates
@@ -63,6 +68,17 @@ impl PromptTemplates {
             text: text.to_owned(),
             hash,
         });
+    }
+
+    /// The variables that the templates use, each once; a problem names the template and its line.
+    pub fn check(&self) -> Result<Vec<String>, InputProblem> {
+        let prompts = self.compile().map_err(|error| {
+            let place = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            let problem = InputProblem::new(format!("{place}{}", error.message));
+            InputProblem { hint: error.hint, ..problem.in_field(error.template) }
+        })?;
+        let variables = prompts.variables().into_iter().map(|(_, variable)| variable);
+        Ok(variables.collect::<BTreeSet<String>>().into_iter().collect())
     }
 
     /// Compiles the templates.
@@ -213,6 +229,16 @@ mod tests {
             templates.compile().and_then(|prompts| prompts.render(&case)).unwrap_or_default();
         let roles: Vec<&str> = rendered.iter().map(|message| message.role.as_str()).collect();
         assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    }
+
+    #[test]
+    fn a_check_gives_the_variables_or_the_line() {
+        let right = PromptTemplates::of_text("template", "{{ b }} {{ a }}\n{{ b }}").check();
+        assert_eq!(right, Ok(vec!["a".to_owned(), "b".to_owned()]));
+        let wrong = PromptTemplates::of_text("template", "Hello\n{{ name }").check();
+        let Err(InputProblem { field, message, .. }) = wrong else { unreachable!() };
+        assert_eq!(field.as_deref(), Some("template"));
+        assert!(message.starts_with("line 2: "), "{message}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn a_file_of_50_megabytes_needs_a_small_part_of_that() {
     file.into_inner().unwrap();
     assert!(std::fs::metadata(&path).unwrap().len() > 45_000_000);
     let before = peak();
-    let objects = ObjectStore::new(folder.path().join("objects"));
+    let objects = ObjectStore::in_folder(folder.path()).unwrap();
     let mut cases = 0u64;
     let inspection =
         inspect_file(&path, FileFormat::Jsonl, &InspectOptions::default(), objects, &mut |_| {

@@ -89,8 +89,6 @@ pub(crate) const KEY_REUSED: Kind = &(
     StatusCode::UNPROCESSABLE_ENTITY,
     "Another request had this idempotency key",
 );
-pub(crate) const RATE_LIMITED: Kind =
-    &("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 pub(crate) const UNAVAILABLE: Kind =
     &("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
 pub(crate) const INTERNAL: Kind =
@@ -124,6 +122,14 @@ impl Problem {
         Self { errors: vec![error], ..Self::new(INVALID, message) }
     }
 
+    /// The same for something that is not there and was named by a field of the request, not by its path.
+    pub(crate) fn in_field(self, field: &str) -> Self {
+        match self.kind == NOT_FOUND {
+            true => Self { hint: self.hint, ..Self::field(field, self.detail) },
+            false => self,
+        }
+    }
+
     /// The same with what to do about it.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -131,11 +137,15 @@ impl Problem {
 
     /// The same with fields seen from the whole request: `scorers[0]` of the engine is `metrics[0]` of a request.
     pub(crate) fn renamed(mut self, from: &str, to: &str) -> Self {
+        if let Some(rest) = self.detail.strip_prefix('`').and_then(|text| text.strip_prefix(from)) {
+            self.detail = format!("`{to}{rest}");
+        }
         for error in &mut self.errors {
             if let Some(rest) = error.field.strip_prefix(from) {
                 error.field = format!("{to}{rest}");
             }
         }
+        self.detail = self.detail.replacen(&format!("`{from}"), &format!("`{to}"), 1);
         self
     }
 }

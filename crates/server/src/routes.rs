@@ -28,7 +28,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::datasets::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
+    endpoints.extend(resources::executions::endpoints());
     endpoints.extend(resources::events::endpoints());
+    endpoints.extend(resources::criteria::endpoints());
+    endpoints.extend(resources::thresholds::endpoints());
+    endpoints.extend(resources::methods::endpoints());
+    endpoints.extend(resources::models::endpoints());
+    endpoints.extend(resources::judges::endpoints());
+    endpoints.extend(resources::documents::endpoints());
+    endpoints.extend(resources::judgements::endpoints());
+    endpoints.extend(resources::prompts::endpoints());
     endpoints
 }
 

@@ -29,6 +29,12 @@ pub enum EntityKind {
     DatasetVersion,
     /// One of them.
     TestCase,
+    /// A text to be judged.
+    Document,
+    /// A named prompt.
+    Prompt,
+    /// Its text at one time.
+    PromptVersion,
 }
 
 impl fmt::Display for EntityKind {
@@ -44,6 +50,9 @@ impl fmt::Display for EntityKind {
             Self::Dataset => "data set",
             Self::DatasetVersion => "version of a data set",
             Self::TestCase => "case",
+            Self::Document => "document",
+            Self::Prompt => "prompt",
+            Self::PromptVersion => "version of a prompt",
         })
     }
 }

@@ -48,16 +48,17 @@ pub use judgements::{
 };
 pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
-    NewJudge, ThresholdRecord,
+    NewJudge, NewModel, ThresholdRecord,
 };
 pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
 pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
-    ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, EventRecord, GroundTruthRecord,
-    KeptAnswer, NewApiKey, NewCase, NewDataset, NewEvent, NewGroundTruth, NewOrganization,
-    NewVersion, OrganizationRecord, OrganizationSettings, Page, SingleRun, UserRecord,
-    VersionRecord, VersionValidation,
+    ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, DocumentRecord, EventRecord,
+    GroundTruthRecord, KeptAnswer, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
+    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, OrganizationRecord,
+    OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
+    SingleRun, UserRecord, VersionRecord, VersionValidation,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;

@@ -1,6 +1,8 @@
 //! Runs: create, find, list, change of state.
 
-use fullbench_types::{ContentHash, OrganizationId, Priority, RunId, RunKind, RunOrigin, RunState};
+use fullbench_types::{
+    ContentHash, JudgeId, OrganizationId, Priority, RunId, RunKind, RunOrigin, RunState,
+};
 use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -34,6 +36,10 @@ pub struct RunOrder {
     pub webhook_url: Option<String>,
     /// Who asked for it.
     pub created_by: Option<String>,
+    /// The judge of a run of one judgement.
+    pub judge: Option<JudgeId>,
+    /// The document that it judges.
+    pub document: Option<Uuid>,
 }
 
 impl Default for RunOrder {
@@ -48,6 +54,8 @@ impl Default for RunOrder {
             labels: Map::new(),
             webhook_url: None,
             created_by: None,
+            judge: None,
+            document: None,
         }
     }
 }
@@ -69,6 +77,12 @@ pub struct RunFilter {
     pub created_after: Option<Timestamp>,
     /// Created before this time.
     pub created_before: Option<Timestamp>,
+    /// Runs of one judgement only.
+    pub is_judgement: bool,
+    /// Judgements by one of these judges.
+    pub judges: Option<Vec<JudgeId>>,
+    /// Judgements of this document.
+    pub document: Option<Uuid>,
 }
 
 /// What is known of a run when it is created.
@@ -185,6 +199,8 @@ impl ScopedStore {
             webhook_url: Set(new.order.webhook_url),
             started_at: Set(None),
             created_by: Set(new.order.created_by),
+            judge_id: Set(new.order.judge.map(|judge| judge.0)),
+            document_id: Set(new.order.document),
         };
         record(row.insert(&self.database).await?)
     }
@@ -305,6 +321,15 @@ impl ScopedStore {
         if let Some(before) = filter.created_before {
             rows = rows.filter(run::Column::CreatedAt.lt(before.as_millisecond()));
         }
+        if filter.is_judgement {
+            rows = rows.filter(run::Column::JudgeId.is_not_null());
+        }
+        if let Some(judges) = &filter.judges {
+            rows = rows.filter(run::Column::JudgeId.is_in(judges.iter().map(|judge| judge.0)));
+        }
+        if let Some(document) = filter.document {
+            rows = rows.filter(run::Column::DocumentId.eq(document));
+        }
         let total = rows.clone().count(&self.database).await?;
         let rows = rows
             .order_by_desc(run::Column::CreatedAt)
@@ -354,6 +379,8 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
             labels: json(&row.labels)?.as_object().cloned().unwrap_or_default(),
             webhook_url: row.webhook_url,
             created_by: row.created_by,
+            judge: row.judge_id.map(JudgeId),
+            document: row.document_id,
         },
         name: row.name,
         spec: row.spec,

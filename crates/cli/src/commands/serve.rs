@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fullbench_engine::SentRules;
 use fullbench_server::{Problem, Server, ServerConfig, first_key};
-use fullbench_store::Store;
+use fullbench_store::{DatabaseLocation, ObjectsLocation, Store, StoreLocation};
 use tokio::net::TcpListener;
 
 use crate::arguments::serve::ServeArguments;
@@ -21,7 +21,15 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit,
         )
     })?;
     let address = listener.local_addr().unwrap_or(arguments.listen);
-    let store = Store::open(home).await?;
+    let location = StoreLocation {
+        // Read here and not with the arguments, whose messages would repeat the password.
+        database: match &arguments.database {
+            Some(url) => url.parse()?,
+            None => DatabaseLocation::Folder,
+        },
+        objects: arguments.objects.clone().map(ObjectsLocation::Url).unwrap_or_default(),
+    };
+    let store = Store::open_at(home, &location).await?;
     if let Some(first) = first_key(&store).await.map_err(failed)? {
         write_line(&format!(
             "The key of your organization, {}. It is shown this once; keep it:\n\n  {}\n\n  \

@@ -1,4 +1,4 @@
-//! Reference pages generated from the code: the command line, the evaluation file, the scorers.
+//! Reference pages generated from the code: the command line, the evaluation file, the scorers, the API.
 
 mod command_line;
 mod evaluation_file;
@@ -15,5 +15,6 @@ pub(crate) fn pages() -> Result<Vec<(&'static str, String)>, CliError> {
         ("docs/reference/evaluation-file.md", evaluation_file::page(&schema)),
         ("docs/reference/scorers.md", scorers::page()),
         ("docs/reference/command-line.md", command_line::page()),
+        ("schema/openapi.json", serde_json::to_string_pretty(&fullbench_server::openapi())? + "\n"),
     ])
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbench_judge::Method;
 use fullbench_score::ScorerConfig;
-use fullbench_store::{CriterionSource, ScopedStore};
+use fullbench_store::{CriterionSource, JudgeRecord, ScopedStore};
 use fullbench_types::{Criterion, JudgeReference};
 use serde_json::{Map, Value, json};
 
@@ -34,6 +34,21 @@ struct StoredJudge {
     parameters: Map<String, Value>,
 }
 
+impl StoredJudge {
+    async fn read(store: &ScopedStore, judge: &JudgeRecord) -> Result<Self, EngineError> {
+        let criterion =
+            store.criterion_revision(&judge.criterion, judge.criterion_revision).await?;
+        let model = store.model(&judge.provider, &judge.model).await?;
+        Ok(Self {
+            reference: judge.reference(),
+            method: judge.method.clone(),
+            criterion: criterion.criterion,
+            model: model.config,
+            parameters: judge.parameters.as_object().cloned().unwrap_or_default(),
+        })
+    }
+}
+
 impl Definitions {
     /// Everything the store knows by name.
     pub async fn read(store: &ScopedStore) -> Result<Self, EngineError> {
@@ -48,18 +63,20 @@ impl Definitions {
             }
         }
         for judge in store.judges().await? {
-            let criterion =
-                store.criterion_revision(&judge.criterion, judge.criterion_revision).await?;
-            let model = store.model(&judge.provider, &judge.model).await?;
-            let stored = StoredJudge {
-                reference: judge.reference(),
-                method: judge.method.clone(),
-                criterion: criterion.criterion,
-                model: model.config,
-                parameters: judge.parameters.as_object().cloned().unwrap_or_default(),
-            };
+            let stored = StoredJudge::read(store, &judge).await?;
             known.judges.insert(judge.name, stored);
         }
+        Ok(known)
+    }
+
+    /// One judge, whether or not it has a successor, and the threshold of its criterion; nothing else.
+    pub async fn of_judge(store: &ScopedStore, judge: &JudgeRecord) -> Result<Self, EngineError> {
+        let mut known = Self::default();
+        if let Some(threshold) = store.threshold(&judge.criterion).await? {
+            known.thresholds.insert(judge.criterion.clone(), threshold.score);
+        }
+        let stored = StoredJudge::read(store, judge).await?;
+        known.judges.insert(judge.name.clone(), stored);
         Ok(known)
     }
 

@@ -362,7 +362,9 @@ impl Check<'_> {
 }
 
 impl PromptTemplates {
-    fn of_messages(messages: &MessageTemplates) -> Self {
+    /// The messages as they are written under `messages` of an evaluation file.
+    #[must_use]
+    pub fn of_messages(messages: &MessageTemplates) -> Self {
         let mut templates = Self { explicit: true, ..Self::default() };
         if let Some(system) = &messages.system {
             templates.push("messages.system", fullbench_types::Role::System, system);

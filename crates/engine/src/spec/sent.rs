@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use fullbench_llm::Provider;
+use fullbench_llm::{ModelConfig, Provider};
 use fullbench_score::ScorerConfig;
 use fullbench_store::DatasetVersion;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::decode::decode;
-use super::file::EvaluationFile;
+use super::file::{EvaluationFile, ModelEntry};
 use super::load::{Check, LoadedEvaluation, Trust, spec_of};
 use super::yaml::{Content, Node, Position};
 use super::{Definitions, did_you_mean};
@@ -50,7 +51,38 @@ impl std::str::FromStr for AllowedAddress {
     }
 }
 
+/// A model by itself.
+#[derive(Deserialize)]
+struct SentModel {
+    model: ModelEntry,
+}
+
 impl SentRules {
+    /// Checks a model that somebody sent, as `provider:model` or as an object; a problem is in the field `model`.
+    pub fn check_model(&self, sent: Value) -> Result<ModelConfig, EngineError> {
+        let mut document = json!({ "model": sent });
+        let mut problems = Vec::new();
+        self.apply(&mut document, "", &mut problems);
+        let node = Node::of_value(document);
+        let SentModel { model: ModelEntry(model) } = decode(&node).map_err(without_place)?;
+        let (path, definitions, trust) = (Path::new(""), &Definitions::default(), Trust::Nobody);
+        let mut check = Check { path, document: &node, definitions, problems, trust };
+        if let Err(error) = model.validate() {
+            check.refuse_config("model", error);
+        } else if model.provider == Provider::Recorded {
+            let problem = InputProblem::new("recorded answers are no model that can be asked");
+            check.refuse("model.provider", problem.hint("name who serves the model"));
+        } else if model.provider == Provider::Local
+            && let Err(problem) = check.settle_local(&mut model.clone())
+        {
+            check.refuse("model.model", problem);
+        }
+        match check.problems {
+            problems if problems.is_empty() => Ok(model),
+            problems => Err(EngineError::Input(problems.into_iter().map(without_place).collect())),
+        }
+    }
+
     /// The allowed address that a URL belongs to: equal, or longer by a path.
     fn address(&self, url: &str) -> Option<&AllowedAddress> {
         self.addresses.iter().find(|allowed| {
@@ -89,6 +121,10 @@ impl SentRules {
         if fields.get("type").is_some_and(|kind| kind == STARTS_PROGRAMS) {
             let hint = "use `javascript`, which runs in a sandbox";
             refuse("type", "the server starts no programs of others", hint);
+        }
+        if fields.get("stored").is_some_and(|stored| stored.get("id").is_some()) {
+            let hint = "name a stored judge: `{ \"type\": \"judge\", \"judge\": \"strict\" }`";
+            refuse("stored", "nobody can pass for a stored judge", hint);
         }
         if fields.contains_key("api_key_env") {
             let hint = "leave it out: keys of providers are set up by who runs the server";

@@ -15,7 +15,7 @@ impl Folder {
     }
 
     pub(crate) fn objects(&self) -> ObjectStore {
-        ObjectStore::new(self.0.path().join("objects"))
+        ObjectStore::in_folder(self.0.path()).unwrap()
     }
 
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {

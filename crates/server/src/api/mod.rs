@@ -6,5 +6,5 @@ mod endpoint;
 mod page;
 
 pub(crate) use document::openapi;
-pub(crate) use endpoint::{Access, Endpoint};
+pub(crate) use endpoint::Endpoint;
 pub(crate) use page::docs_page;

@@ -27,7 +27,6 @@ const NOTED: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) store: ScopedStore,
-    pub(crate) key: Uuid,
     /// Who it is, as records say it.
     pub(crate) name: String,
 }
@@ -57,7 +56,6 @@ impl FromRequestParts<App> for Caller {
         let key = key.ok_or_else(|| refused("the API key is not known, or was revoked"))?;
         let caller = Self {
             store: app.store().scoped(key.organization),
-            key: key.id,
             name: format!("key:{}", key.prefix),
         };
         parts.extensions.insert(caller.clone());

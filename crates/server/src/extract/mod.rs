@@ -4,10 +4,12 @@ mod body;
 mod caller;
 mod etag;
 mod idempotency;
+mod paging;
 mod parameters;
 
 pub(crate) use body::Body;
 pub(crate) use caller::{Caller, KeyRing, new_secret};
 pub(crate) use etag::{Etagged, IfMatch};
 pub(crate) use idempotency::{InFlight, Kept, MAX_KEY, NewId, once};
+pub(crate) use paging::{PageQuery, has_more, page, slice, usual_limit};
 pub(crate) use parameters::{PathParts, Query};

@@ -1,9 +1,18 @@
 //! One folder for each kind of thing that the API is about.
 
 pub(crate) mod api_keys;
+pub(crate) mod criteria;
 pub(crate) mod datasets;
+pub(crate) mod documents;
 pub(crate) mod evaluations;
 pub(crate) mod events;
+pub(crate) mod executions;
 pub(crate) mod health;
+pub(crate) mod judgements;
+pub(crate) mod judges;
+pub(crate) mod methods;
+pub(crate) mod models;
 pub(crate) mod organization;
+pub(crate) mod prompts;
 pub(crate) mod runs;
+pub(crate) mod thresholds;

@@ -154,7 +154,7 @@ mod tests {
             taken += 1;
             tokio::time::advance(Duration::from_secs(10)).await;
         }
-        assert_eq!(taken, 181, "it is next once it has waited for half an hour");
+        assert_eq!(taken, 180, "it is next once it has waited for half an hour");
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fullbench_engine::{
     AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules, load_sent,
 };
-use fullbench_store::{CacheLimits, DatasetVersion, DiskCache, FieldMapping, ScopedStore};
+use fullbench_store::{
+    CacheLimits, DatasetVersion, DiskCache, FieldMapping, JudgeRecord, ScopedStore,
+};
 use fullbench_types::{ContentHash, OrganizationId};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -66,6 +68,20 @@ impl Singles {
             sets.insert(key, set.clone());
         }
         Ok(set)
+    }
+
+    /// A stored judge as the only scorer, exactly as it was made.
+    pub(crate) async fn judge(
+        &self,
+        app: &App,
+        store: &ScopedStore,
+        judge: &JudgeRecord,
+    ) -> Result<Arc<AnswerSet>, Problem> {
+        let definitions = Definitions::of_judge(store, judge).await?;
+        let metric = json!({ "type": "judge", "judge": judge.name });
+        let set = build(app, &[metric], &MetricRules::default(), &definitions)?;
+        set.scorers.connect(&*self.connections(app, store).await?).await?;
+        Ok(Arc::new(set))
     }
 
     async fn connections(

@@ -11,7 +11,7 @@ on_every_backend!(a_download_uploads_again_as_the_same, versions_are_compared_ca
 fn rows() -> Vec<Value> {
     let row = |number: u64| {
         json!({"id": format!("k{number}"), "input": format!("{} {number}", "text, \"é\"\n".repeat(60)),
-            "reference": number.to_string(), "category": if number % 2 == 0 { "even" } else { "odd" }})
+            "reference": number.to_string(), "category": if number.is_multiple_of(2) { "even" } else { "odd" }})
     };
     (0..1000).map(row).collect()
 }

@@ -39,6 +39,10 @@ pub(crate) struct Model {
     pub webhook_url: Option<String>,
     pub started_at: Option<i64>,
     pub created_by: Option<String>,
+    /// The judge of a run of one judgement.
+    pub judge_id: Option<Uuid>,
+    /// What it judges.
+    pub document_id: Option<Uuid>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

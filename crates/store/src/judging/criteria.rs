@@ -54,16 +54,38 @@ pub struct CriterionRecord {
 impl ScopedStore {
     /// Adds a criterion under a name that is free.
     pub async fn add_criterion(&self, new: &Criterion) -> Result<CriterionRecord, StoreError> {
+        self.create_criterion(Uuid::now_v7(), new).await
+    }
+
+    /// As [`Self::add_criterion`] with an id for its first revision; the same id again gives what was added.
+    pub async fn create_criterion(
+        &self,
+        id: Uuid,
+        new: &Criterion,
+    ) -> Result<CriterionRecord, StoreError> {
+        let made = self.criterion_rows().filter(criterion::Column::Id.eq(id));
+        if let Some(made) = made.one(&self.database).await? {
+            return record(made);
+        }
         let taken =
             || StoreError::NameTaken { kind: EntityKind::Criterion, name: new.name.clone() };
         match self.find_criterion(&new.name).await? {
             Some(_) => Err(taken()),
-            None => self.insert_criterion(new, CriterionSource::User, None, taken).await,
+            None => self.insert_criterion(id, new, CriterionSource::User, None, taken).await,
         }
     }
 
     /// Makes a new revision of a user's criterion; the newest one as it is when nothing differs.
     pub async fn revise_criterion(&self, new: &Criterion) -> Result<CriterionRecord, StoreError> {
+        self.revise_seen_criterion(new, None).await
+    }
+
+    /// As [`Self::revise_criterion`], if the newest revision is still the one that was seen.
+    pub async fn revise_seen_criterion(
+        &self,
+        new: &Criterion,
+        seen: Option<u32>,
+    ) -> Result<CriterionRecord, StoreError> {
         let newest = self.criterion(&new.name).await?;
         if newest.source == CriterionSource::BuiltIn {
             return Err(StoreError::Immutable {
@@ -71,6 +93,9 @@ impl ScopedStore {
                 name: new.name.clone(),
                 reason: "it is built in",
             });
+        }
+        if seen.is_some_and(|seen| seen != newest.revision) {
+            return Err(changed_meanwhile(&new.name));
         }
         self.succeed_criterion(new, newest).await
     }
@@ -84,7 +109,8 @@ impl ScopedStore {
         let meanwhile = || changed_meanwhile(&built_in.name);
         match self.find_criterion(&built_in.name).await? {
             None => {
-                self.insert_criterion(built_in, CriterionSource::BuiltIn, None, meanwhile).await
+                let id = Uuid::now_v7();
+                self.insert_criterion(id, built_in, CriterionSource::BuiltIn, None, meanwhile).await
             }
             Some(newest) if newest.source == CriterionSource::User => Ok(newest),
             Some(newest) => self.succeed_criterion(built_in, newest).await,
@@ -152,11 +178,13 @@ impl ScopedStore {
             return Ok(newest);
         }
         let meanwhile = || changed_meanwhile(&new.name);
-        self.insert_criterion(new, newest.source, Some(&newest), meanwhile).await
+        let id = Uuid::now_v7();
+        self.insert_criterion(id, new, newest.source, Some(&newest), meanwhile).await
     }
 
     async fn insert_criterion(
         &self,
+        id: Uuid,
         new: &Criterion,
         source: CriterionSource,
         before: Option<&CriterionRecord>,
@@ -167,7 +195,7 @@ impl ScopedStore {
         let levels = serde_json::to_string(&new.levels)
             .map_err(|error| invalid(&new.name, error.to_string()))?;
         let row = criterion::ActiveModel {
-            id: Set(Uuid::now_v7()),
+            id: Set(id),
             organization_id: Set(self.organization.0),
             name: Set(new.name.clone()),
             revision: Set(before.map_or(1, |before| before.revision as i32 + 1)),

@@ -75,10 +75,22 @@ impl JudgeRecord {
 impl ScopedStore {
     /// Makes a judge under a name that is free.
     pub async fn add_judge(&self, new: &NewJudge) -> Result<JudgeRecord, StoreError> {
+        self.create_judge(JudgeId(Uuid::now_v7()), new).await
+    }
+
+    /// As [`Self::add_judge`] with an id; the same id again gives what was made.
+    pub async fn create_judge(
+        &self,
+        id: JudgeId,
+        new: &NewJudge,
+    ) -> Result<JudgeRecord, StoreError> {
+        if let Some(made) = self.find_judge_of_id(id).await? {
+            return Ok(made);
+        }
         let taken = || StoreError::NameTaken { kind: EntityKind::Judge, name: new.name.clone() };
         match self.find_judge(&new.name).await? {
             Some(_) => Err(taken()),
-            None => self.insert_judge(new, None, taken).await,
+            None => self.insert_judge(id, new, None, taken).await,
         }
     }
 
@@ -86,9 +98,26 @@ impl ScopedStore {
     /// included.
     pub async fn succeed_judge(&self, new: &NewJudge) -> Result<JudgeRecord, StoreError> {
         let before = self.judge(&new.name).await?;
+        self.create_successor(JudgeId(Uuid::now_v7()), new, before.id).await
+    }
+
+    /// As [`Self::succeed_judge`] with an id, of the judge that was seen as the newest; the same id again gives what was made.
+    pub async fn create_successor(
+        &self,
+        id: JudgeId,
+        new: &NewJudge,
+        seen: JudgeId,
+    ) -> Result<JudgeRecord, StoreError> {
+        if let Some(made) = self.find_judge_of_id(id).await? {
+            return Ok(made);
+        }
+        let before = self.judge(&new.name).await?;
         let meanwhile =
             || StoreError::ChangedMeanwhile { kind: EntityKind::Judge, name: new.name.clone() };
-        self.insert_judge(new, Some(before), meanwhile).await
+        if before.id != seen {
+            return Err(meanwhile());
+        }
+        self.insert_judge(id, new, Some(before), meanwhile).await
     }
 
     /// The newest judge of this name.
@@ -100,11 +129,8 @@ impl ScopedStore {
 
     /// The judge of this id, whether or not it has a successor.
     pub async fn judge_of_id(&self, id: JudgeId) -> Result<JudgeRecord, StoreError> {
-        let row = self.judge_rows().filter(judge::Column::Id.eq(id.0)).one(&self.database).await?;
-        record(row.ok_or_else(|| StoreError::NameNotFound {
-            kind: EntityKind::Judge,
-            name: id.to_string(),
-        })?)
+        let missing = || StoreError::NameNotFound { kind: EntityKind::Judge, name: id.to_string() };
+        self.find_judge_of_id(id).await?.ok_or_else(missing)
     }
 
     /// All judges by name, the newest of each.
@@ -123,6 +149,11 @@ impl ScopedStore {
         Ok(history)
     }
 
+    async fn find_judge_of_id(&self, id: JudgeId) -> Result<Option<JudgeRecord>, StoreError> {
+        let rows = self.judge_rows().filter(judge::Column::Id.eq(id.0));
+        rows.one(&self.database).await?.map(record).transpose()
+    }
+
     async fn find_judge(&self, name: &str) -> Result<Option<JudgeRecord>, StoreError> {
         let rows = self.judge_rows().filter(judge::Column::Name.eq(name));
         rows.one(&self.database).await?.map(record).transpose()
@@ -138,6 +169,7 @@ impl ScopedStore {
 
     async fn insert_judge(
         &self,
+        id: JudgeId,
         new: &NewJudge,
         before: Option<JudgeRecord>,
         taken: impl FnOnce() -> StoreError,
@@ -146,7 +178,7 @@ impl ScopedStore {
         check_name(EntityKind::Method, &new.method)?;
         let criterion = self.criterion(&new.criterion).await?;
         let row = judge::ActiveModel {
-            id: Set(Uuid::now_v7()),
+            id: Set(id.0),
             organization_id: Set(self.organization.0),
             name: Set(new.name.clone()),
             revision: Set(before.as_ref().map_or(1, |before| before.revision as i32 + 1)),

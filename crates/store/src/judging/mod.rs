@@ -13,7 +13,7 @@ mod thresholds;
 pub use criteria::{CriterionRecord, CriterionSource};
 pub use judged::JudgedRecord;
 pub use judges::{JudgeRecord, NewJudge};
-pub use parts::{MethodRecord, ModelRecord};
+pub use parts::{MethodRecord, ModelRecord, NewModel};
 pub use thresholds::ThresholdRecord;
 
 use jiff::Timestamp;

@@ -1,8 +1,9 @@
-//! Methods and models: what judges are made of. Both appear with the first judge that uses them.
+//! Methods and models: what judges are made of. Both appear with the first judge that uses them; a model may be added before.
 
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, sea_query::OnConflict,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
+    sea_query::OnConflict,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -24,6 +25,19 @@ pub struct MethodRecord {
     pub created_at: Timestamp,
 }
 
+/// What is known of a model when it is added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewModel {
+    /// The id it gets.
+    pub id: Uuid,
+    /// Who serves it.
+    pub provider: String,
+    /// The provider's name for it, or one of its own: no other model of the provider has it.
+    pub name: String,
+    /// How it is reached.
+    pub config: Value,
+}
+
 /// A model that judges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRecord {
@@ -35,7 +49,7 @@ pub struct ModelRecord {
     pub name: String,
     /// How it is reached.
     pub config: Value,
-    /// When a judge first used it.
+    /// When it was added, or a judge first used it.
     pub created_at: Timestamp,
 }
 
@@ -59,8 +73,8 @@ impl ScopedStore {
 
     /// All models that judges ask, by provider and name.
     pub async fn models(&self) -> Result<Vec<ModelRecord>, StoreError> {
-        let rows = judge_model::Entity::find()
-            .filter(judge_model::Column::OrganizationId.eq(self.organization.0))
+        let rows = self
+            .model_rows()
             .order_by_asc(judge_model::Column::Provider)
             .order_by_asc(judge_model::Column::Name)
             .all(&self.database)
@@ -70,8 +84,8 @@ impl ScopedStore {
 
     /// The model that a judge asks.
     pub async fn model(&self, provider: &str, name: &str) -> Result<ModelRecord, StoreError> {
-        let row = judge_model::Entity::find()
-            .filter(judge_model::Column::OrganizationId.eq(self.organization.0))
+        let row = self
+            .model_rows()
             .filter(judge_model::Column::Provider.eq(provider))
             .filter(judge_model::Column::Name.eq(name))
             .one(&self.database)
@@ -80,6 +94,39 @@ impl ScopedStore {
             kind: EntityKind::Model,
             name: format!("{provider}/{name}"),
         })?)
+    }
+
+    /// The model of this id.
+    pub async fn model_of_id(&self, id: Uuid) -> Result<ModelRecord, StoreError> {
+        let row = self.model_rows().filter(judge_model::Column::Id.eq(id));
+        record(row.one(&self.database).await?.ok_or_else(|| StoreError::NameNotFound {
+            kind: EntityKind::Model,
+            name: id.to_string(),
+        })?)
+    }
+
+    /// Adds a model. The same id again gives what was added.
+    pub async fn create_model(&self, new: NewModel) -> Result<ModelRecord, StoreError> {
+        let made = self.model_rows().filter(judge_model::Column::Id.eq(new.id));
+        if let Some(made) = made.one(&self.database).await? {
+            return record(made);
+        }
+        let name = format!("{}/{}", new.provider, new.name);
+        let row = judge_model::ActiveModel {
+            id: Set(new.id),
+            organization_id: Set(self.organization.0),
+            provider: Set(new.provider),
+            name: Set(new.name),
+            config: Set(new.config.to_string()),
+            created_at: Set(now_milliseconds()),
+        };
+        let taken = || StoreError::NameTaken { kind: EntityKind::Model, name };
+        record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
+    }
+
+    fn model_rows(&self) -> Select<judge_model::Entity> {
+        judge_model::Entity::find()
+            .filter(judge_model::Column::OrganizationId.eq(self.organization.0))
     }
 
     /// Adds the method and the model of a new judge where they are new. A model keeps the configuration it was first used
@@ -117,8 +164,8 @@ impl ScopedStore {
             .on_conflict(OnConflict::columns(key).do_nothing().to_owned())
             .exec_without_returning(transaction)
             .await?;
-        let kept = judge_model::Entity::find()
-            .filter(judge_model::Column::OrganizationId.eq(self.organization.0))
+        let kept = self
+            .model_rows()
             .filter(judge_model::Column::Provider.eq(&new.provider))
             .filter(judge_model::Column::Name.eq(&new.model))
             .one(transaction)

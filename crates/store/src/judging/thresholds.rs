@@ -36,12 +36,27 @@ impl ScopedStore {
         score: f64,
         note: Option<&str>,
     ) -> Result<ThresholdRecord, StoreError> {
+        self.create_threshold(Uuid::now_v7(), criterion, score, note).await
+    }
+
+    /// As [`Self::set_threshold`] with an id; the same id again gives what was set.
+    pub async fn create_threshold(
+        &self,
+        id: Uuid,
+        criterion: &str,
+        score: f64,
+        note: Option<&str>,
+    ) -> Result<ThresholdRecord, StoreError> {
+        let set = self.threshold_rows(criterion).filter(threshold::Column::Id.eq(id));
+        if let Some(set) = set.one(&self.database).await? {
+            return record(set);
+        }
         if !(0.0..=1.0).contains(&score) {
             return Err(StoreError::ThresholdInvalid(score));
         }
         let criterion = self.criterion(criterion).await?;
         let row = threshold::ActiveModel {
-            id: Set(Uuid::now_v7()),
+            id: Set(id),
             organization_id: Set(self.organization.0),
             criterion: Set(criterion.criterion.name),
             criterion_revision: Set(criterion.revision as i32),

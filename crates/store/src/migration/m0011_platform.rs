@@ -161,7 +161,7 @@ fn one_of<'word>(column: &str, words: impl Iterator<Item = &'word str>) -> Simpl
 }
 
 /// What it points to takes it along when it goes.
-fn belongs_to(column: &'static str, table: &'static str) -> ForeignKeyCreateStatement {
+pub(super) fn belongs_to(column: &'static str, table: &'static str) -> ForeignKeyCreateStatement {
     ForeignKey::create()
         .from_col(column)
         .to_tbl(table)
@@ -170,7 +170,7 @@ fn belongs_to(column: &'static str, table: &'static str) -> ForeignKeyCreateStat
         .to_owned()
 }
 
-async fn index(
+pub(super) async fn index(
     manager: &SchemaManager<'_>,
     name: &'static str,
     table: &'static str,

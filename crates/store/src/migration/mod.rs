@@ -11,6 +11,7 @@ mod m0008_score_paths;
 mod m0009_provider_batches;
 mod m0010_judged_outputs;
 mod m0011_platform;
+mod m0012_documents_and_prompts;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -34,6 +35,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_provider_batches::Migration),
             Box::new(m0010_judged_outputs::Migration),
             Box::new(m0011_platform::Migration),
+            Box::new(m0012_documents_and_prompts::Migration),
         ]
     }
 }

@@ -44,7 +44,8 @@ impl ObjectStore {
         Ok(Self { folder: home.join(folder), remote: blobs, files: Files::Server(remote) })
     }
 
-    fn in_folder(home: &Path) -> Result<Self, StoreError> {
+    /// The objects of a folder.
+    pub fn in_folder(home: &Path) -> Result<Self, StoreError> {
         let home = std::path::absolute(home).map_err(StoreError::file(home))?;
         let files = Files::Folder(home.join("files"));
         Ok(Self { folder: home.join("objects"), remote: None, files })

@@ -18,7 +18,7 @@ const CONTENT_COLUMNS: &str =
     "organization_id, content_hash, source_hash, manifest, cases, created_at";
 const RUN_COLUMNS: &str = "id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, \
     notes, planned_units, version, created_at, updated_at, finished_at, origin, priority, labels, \
-    webhook_url, started_at, created_by";
+    webhook_url, started_at, created_by, judge_id, document_id";
 
 /// A run of one unit whose answer is there, with the scores it has so far.
 #[derive(Debug, Clone)]
@@ -147,6 +147,8 @@ impl ScopedStore {
             order.webhook_url.clone().into(),
             started.then_some(now).into(),
             order.created_by.clone().into(),
+            order.judge.map(|judge| judge.0).into(),
+            order.document.into(),
         ]);
     }
 }

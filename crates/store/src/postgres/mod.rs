@@ -36,7 +36,8 @@ pub(crate) async fn open(url: &PostgresUrl, max_connections: u32) -> Result<PgPo
     // Migrations see the rows of every organization.
     transaction.execute_unprepared(&set_scope(SYSTEM)).await?;
     let applied = refuse_newer(&transaction, || url.to_string()).await?;
-    if applied < Migrator::migrations().len() {
+    let is_behind = applied < Migrator::migrations().len();
+    if is_behind {
         Migrator::up(&transaction, None).await?;
     }
     partitions::ensure(&transaction).await?;
@@ -48,6 +49,11 @@ pub(crate) async fn open(url: &PostgresUrl, max_connections: u32) -> Result<PgPo
             database = %url,
             "row-level security does not hold for a superuser or a role with BYPASSRLS: give fullbench a role of its own"
         );
+    }
+    if is_behind {
+        // The connection keeps statements that were prepared for tables as they were between migrations.
+        pool.close().await;
+        return connect::connect(url, max_connections).await;
     }
     Ok(pool)
 }

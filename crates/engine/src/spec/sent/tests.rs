@@ -75,6 +75,12 @@ fn files_keys_programs_and_addresses_of_the_server_are_out_of_reach() {
                 "scorers": [{"type": "json_schema", "schema": "/etc/passwd"}]}),
             "scorers[0].schema",
         ),
+        (
+            json!({"models": ["recorded"], "scorers": [{"type": "g_eval", "criterion": "coherence",
+                "model": "openai:m", "stored": {"id": "0198a000-0000-7000-8000-000000000000",
+                "name": "strict"}}]}),
+            "scorers[0].stored",
+        ),
         (json!({"models": [{"provider": "recorded", "field": "nothing"}]}), "models[0]"),
     ] {
         let found = fields(document.clone());
@@ -97,5 +103,28 @@ fn an_allowed_address_gets_its_own_key_and_nothing_beside_it_is_allowed() {
     {
         let refused = problems(sent(other), &rules);
         assert!(refused.iter().any(|problem| problem.message.contains("may not reach")), "{other}");
+    }
+}
+
+#[test]
+fn a_model_by_itself_is_held_to_the_same_rules() {
+    let rules = SentRules { addresses: vec!["http://127.0.0.1:900=SIM_KEY".parse().unwrap()] };
+    assert_eq!(rules.check_model(json!("openai:m")).unwrap().model.as_deref(), Some("m"));
+    let sent = json!({"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:900/v1"});
+    assert_eq!(rules.check_model(sent).unwrap().api_key_env.as_deref(), Some("SIM_KEY"));
+    for (sent, field) in [
+        (json!({"provider": "openai", "model": "m", "base_url": "http://10.0.0.1"}), ".base_url"),
+        (json!({"provider": "openai", "model": "m", "api_key_env": "HOME"}), ".api_key_env"),
+        (json!({"provider": "openai", "model": "m", "temperature": 9}), ".temperature"),
+        (json!({"provider": "openai", "model": "m", "color": 9}), ".color"),
+        (json!({"provider": "local", "model": "/etc/passwd"}), ".model"),
+        (json!({"provider": "recorded"}), ".provider"),
+        (json!("nobody:m"), ""),
+        (json!(7), ""),
+    ] {
+        let Err(EngineError::Input(problems)) = rules.check_model(sent.clone()) else {
+            panic!("{sent} was taken");
+        };
+        assert_eq!(problems[0].field.as_deref(), Some(format!("model{field}").as_str()), "{sent}");
     }
 }

@@ -1,9 +1,9 @@
 //! Data sets: named, uploaded in versions that are looked through, published, and never changed after that.
 
 mod cases;
-mod datasets;
 mod diff;
 mod download;
+mod entity;
 mod ground_truth;
 mod sample;
 mod upload;
@@ -26,7 +26,7 @@ const MAX_OFFSET: u64 = 1_000_000_000;
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let mut endpoints = datasets::endpoints();
+    let mut endpoints = entity::endpoints();
     endpoints.extend(upload::endpoints());
     endpoints.extend(versions::endpoints());
     endpoints.extend(cases::endpoints());

@@ -85,6 +85,7 @@ async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Run
         experiment: query.experiment_id,
         created_after: query.created_after,
         created_before: query.created_before,
+        ..RunFilter::default()
     };
     let page = Page { offset: query.offset, limit: query.limit };
     let (runs, total) = caller.store.find_runs(&filter, page).await?;

@@ -2,10 +2,11 @@
 
 mod batch;
 mod list;
-mod shapes;
+pub(crate) mod shapes;
 mod single;
 mod view;
 
+pub(crate) use single::{Single, USUAL_TIMEOUT_MS};
 pub(crate) use view::MetricResult;
 
 use crate::api::Endpoint;

@@ -30,7 +30,7 @@ use crate::work::{AnswerSet, case_mapping, enqueue};
 /// Metrics of one evaluation, at most.
 const MAX_METRICS: usize = 64;
 /// How long a synchronous evaluation is waited for unless it says so itself.
-const USUAL_TIMEOUT_MS: u64 = 30_000;
+pub(crate) const USUAL_TIMEOUT_MS: u64 = 30_000;
 /// How long it may be waited for at most.
 const MAX_TIMEOUT_MS: u64 = 600_000;
 /// The model that judges where none is named.
@@ -189,15 +189,15 @@ fn check(new: &NewEvaluation) -> Result<(), Problem> {
 }
 
 /// An answer on its way to its scores.
-struct Single {
-    app: App,
-    store: ScopedStore,
-    set: Arc<AnswerSet>,
-    id: RunId,
-    case: InlineCase,
-    generation: Generation,
-    order: RunOrder,
-    started: Instant,
+pub(crate) struct Single {
+    pub(crate) app: App,
+    pub(crate) store: ScopedStore,
+    pub(crate) set: Arc<AnswerSet>,
+    pub(crate) id: RunId,
+    pub(crate) case: InlineCase,
+    pub(crate) generation: Generation,
+    pub(crate) order: RunOrder,
+    pub(crate) started: Instant,
 }
 
 impl Single {
@@ -212,7 +212,7 @@ impl Single {
     }
 
     /// Scores it, and keeps and gives what there is when the time is over.
-    async fn score(&mut self, timeout: Duration) -> Result<Response, Problem> {
+    pub(crate) async fn score(&mut self, timeout: Duration) -> Result<Response, Problem> {
         let version = case_mapping();
         let case = version.case(0, self.case.key.clone(), self.case.fields.clone());
         let count = self.set.scorers.scorers().len();

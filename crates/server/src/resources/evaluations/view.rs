@@ -152,6 +152,11 @@ pub(super) fn is_open(score: &Score) -> bool {
 }
 
 impl MetricResult {
+    /// From 0 to 1, where there is a score.
+    pub(crate) fn value(&self) -> Option<f64> {
+        self.value
+    }
+
     pub(crate) fn new(score: Option<&Score>, signature: &str) -> Self {
         let reason = match score {
             Some(score) => score.outcome.reason().map(|reason| reason.as_str().to_owned()),

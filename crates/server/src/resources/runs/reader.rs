@@ -40,6 +40,13 @@ pub(crate) struct ResultView {
     cached: bool,
 }
 
+impl ResultView {
+    /// Its scores alone.
+    pub(crate) fn into_scores(self) -> BTreeMap<String, MetricResult> {
+        self.scores
+    }
+}
+
 /// Reads the results of a run.
 pub(crate) struct RunReader {
     store: ScopedStore,

@@ -1,11 +1,14 @@
-//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, events.
+//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events.
 
 pub(crate) mod api_key;
 pub(crate) mod dataset;
 pub(crate) mod dataset_version;
+pub(crate) mod document;
 pub(crate) mod event;
 pub(crate) mod ground_truth;
 pub(crate) mod idempotency_key;
 pub(crate) mod organization;
+pub(crate) mod prompt;
+pub(crate) mod prompt_version;
 pub(crate) mod test_case;
 pub(crate) mod user;

@@ -197,6 +197,7 @@ async fn create(
             labels: new.metadata,
             webhook_url: new.webhook_url,
             created_by: Some(caller.name.clone()),
+            ..RunOrder::default()
         },
     };
     let run = launch(&app, store, wanted).await?;

@@ -228,6 +228,8 @@ async fn the_same_upload_makes_one_version(place: Place) {
         (&versions["total"], &versions["versions"][0]["version_id"]),
         (&json!(1), &first["version_id"])
     );
+    let path = format!("/v1/datasets/{id}/versions/1");
+    server.wait(&path, |version| version["validation_status"] == "VALID").await;
 }
 
 async fn twenty_megabytes_are_received(place: Place) {

@@ -144,11 +144,15 @@ fn parameters(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Vec<Value
     }
     if endpoint.takes_if_match {
         let about = "The `ETag` that was seen: a change meanwhile is refused with 412.";
-        parameters.push(header("If-Match", about, 40));
+        let mut parameter = header("If-Match", about, 40);
+        parameter["schema"]["pattern"] = json!("^(\"[0-9]{1,10}\"|\\*)$");
+        parameters.push(parameter);
     }
     if endpoint.takes_last_event_id {
         let about = "The id of the last event that was received: what came after it follows.";
-        parameters.push(header("Last-Event-ID", about, 20));
+        let mut parameter = header("Last-Event-ID", about, 20);
+        parameter["schema"]["pattern"] = json!("^[0-9]{1,18}$");
+        parameters.push(parameter);
     }
     parameters
 }

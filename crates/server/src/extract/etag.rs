@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Json, Response};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::problem::{CHANGED, Problem};
+use crate::problem::{MALFORMED, Problem};
 
 /// The revision that the caller has seen, if they say so.
 pub(crate) struct IfMatch(pub(crate) Option<u32>);
@@ -25,7 +25,7 @@ impl FromRequestParts<App> for IfMatch {
         match revision.and_then(|revision| revision.parse().ok()) {
             Some(revision) => Ok(Self(Some(revision))),
             None => {
-                let problem = Problem::new(CHANGED, "`If-Match` names a revision that never was");
+                let problem = Problem::new(MALFORMED, "`If-Match` holds no `ETag` of this server");
                 Err(problem.hint("send the `ETag` as it was received, with its quotes"))
             }
         }

@@ -48,8 +48,10 @@ async fn a_data_set_is_made_found_changed_and_removed(place: Place) {
     assert_eq!(changed["tags"], json!(["a", "b"]));
     let (status, late) = answer(change(&tag, json!({"name": "fourth"}))).await;
     assert_eq!((status, &late["code"]), (412, &json!("precondition_failed")));
-    for wrong in ["\"2147483647\"", "\"4294967295\"", "\"x\"", "7"] {
-        assert_eq!(answer(change(wrong, json!({}))).await.0, 412, "{wrong}");
+    for (wrong, status) in
+        [("\"2147483647\"", 412), ("\"4294967295\"", 412), ("\"x\"", 400), ("7", 400)]
+    {
+        assert_eq!(answer(change(wrong, json!({}))).await.0, status, "{wrong}");
     }
     let (status, taken) = server.patch(&path, json!({"name": "second"})).await;
     assert_eq!((status, &taken["code"]), (409, &json!("conflict")));

@@ -36,7 +36,7 @@ async fn a_prompt_is_made_found_and_changed(place: Place) {
     let (status, _) = send(&server, "PATCH", &path, ("if-match", "\"1\""), &change).await;
     assert_eq!(status, 412);
     let (status, _) = send(&server, "PATCH", &path, ("if-match", "first"), &change).await;
-    assert_eq!(status, 412);
+    assert_eq!(status, 400);
     let (_, changed) = server.patch(&path, json!({"description": null})).await;
     assert_eq!((&changed["name"], &changed["description"]), (&json!("hello"), &Value::Null));
     assert_eq!(server.patch(&path, json!({"name": "farewell"})).await.0, 409);

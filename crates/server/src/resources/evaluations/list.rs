@@ -1,7 +1,7 @@
 //! The list of runs.
 
 use axum::response::Json;
-use fullbench_store::{Page, RunFilter};
+use fullbench_store::RunFilter;
 use fullbench_types::{RunKind, RunState};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,12 +9,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::api::Endpoint;
-use crate::extract::{Caller, Query};
+use crate::extract::{Caller, Query, has_more, page, usual_limit};
 use crate::problem::Problem;
 use crate::resources::runs::{RunView, views};
-
-/// The most runs of a page.
-const MAX_LIMIT: u64 = 100;
 
 /// Which runs to list.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -48,10 +45,6 @@ struct ListQuery {
     created_before: Option<Timestamp>,
 }
 
-fn usual_limit() -> u64 {
-    20
-}
-
 /// A page of runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EvaluationRuns")]
@@ -74,9 +67,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Runs>, Problem> {
-    if !(1..=MAX_LIMIT).contains(&query.limit) {
-        return Err(Problem::field("limit", format!("use 1 to {MAX_LIMIT}")));
-    }
     let filter = RunFilter {
         state: query.status,
         kind: query.kind,
@@ -87,9 +77,8 @@ async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Run
         created_before: query.created_before,
         ..RunFilter::default()
     };
-    let page = Page { offset: query.offset, limit: query.limit };
+    let page = page(query.limit, query.offset)?;
     let (runs, total) = caller.store.find_runs(&filter, page).await?;
-    let shown = runs.len() as u64;
     let runs = views(&caller.store, runs).await?;
-    Ok(Json(Runs { runs, total, has_more: query.offset + shown < total }))
+    Ok(Json(Runs { runs, total, has_more: has_more(page, total) }))
 }

@@ -7,7 +7,7 @@ mod view;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_store::{Page, RunFilter, RunRecord, ScopedStore, StoreError};
+use fullbench_store::{RunFilter, RunRecord, ScopedStore, StoreError};
 use fullbench_types::{RunId, RunOrigin, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PathParts, Query};
+use crate::extract::{Body, Caller, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::work::{Cancelled, end, launch};
 
@@ -37,10 +37,6 @@ struct ListQuery {
     /// In this state.
     #[serde(default)]
     status: Option<RunState>,
-}
-
-fn usual_limit() -> u64 {
-    20
 }
 
 /// A page of executions.
@@ -91,21 +87,18 @@ async fn create(
 }
 
 async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Executions>, Problem> {
-    if !(1..=100).contains(&query.limit) {
-        return Err(Problem::field("limit", "use 1 to 100"));
-    }
     let filter = RunFilter {
         state: query.status,
         origin: Some(RunOrigin::Execution),
         ..RunFilter::default()
     };
-    let page = Page { offset: query.offset, limit: query.limit };
+    let page = page(query.limit, query.offset)?;
     let (runs, total) = caller.store.find_runs(&filter, page).await?;
     let mut executions = Vec::with_capacity(runs.len());
     for run in &runs {
         executions.push(shown(&caller.store, run).await?);
     }
-    let has_more = query.offset + (executions.len() as u64) < total;
+    let has_more = has_more(page, total);
     Ok(Json(Executions { executions, total, has_more }))
 }
 

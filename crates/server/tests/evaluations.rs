@@ -22,6 +22,7 @@ on_every_backend!(
     a_batch_runs_is_read_and_exported,
     a_batch_goes_on_after_a_restart_by_itself,
     a_batch_is_cancelled_and_an_incomplete_one_goes_on,
+    a_regression_is_told_with_its_reasons,
     another_organization_sees_nothing,
 );
 
@@ -299,6 +300,66 @@ async fn a_batch_is_cancelled_and_an_incomplete_one_goes_on(place: Place) {
     assert!(stopped["notes"][0].as_str().unwrap().contains("budget"), "{stopped}");
     assert_eq!(server.post(&format!("{path}/resume"), json!({})).await.0, 202);
     server.wait(&path, |batch| batch["status"] == "incomplete").await;
+}
+
+async fn a_regression_is_told_with_its_reasons(place: Place) {
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let good = version(&store, sums(200)).await;
+    let worse = sums(200).enumerate().map(|(index, mut row)| {
+        if index % 2 == 0 {
+            row["output"] = json!("no idea");
+        }
+        row
+    });
+    let worse = version(&store, worse).await;
+    let start = async |version: Uuid, baseline: Option<&str>| {
+        let body = json!({"dataset_version_id": version, "metrics": ["exact_match"],
+            "baseline": baseline, "config": {"gates": ["exact_match.mean >= 0.3"]}});
+        let (status, made) = server.post("/v1/evaluations/batch", body).await;
+        assert_eq!(status, 202, "{made}");
+        made["job_id"].as_str().unwrap().to_owned()
+    };
+    let judge = async |id: &str| {
+        let path = format!("/v1/evaluations/batch/{id}/verdict?wait_seconds=60");
+        let (status, verdict) = server.get(&path).await;
+        assert_eq!(status, 200, "{verdict}");
+        verdict
+    };
+    let first = start(good, None).await;
+    let verdict = judge(&first).await;
+    assert_eq!((&verdict["passed"], &verdict["comparison"]), (&json!(true), &json!(null)));
+    let (status, _) = server.put("/v1/baselines/main", json!({"run_id": first})).await;
+    assert_eq!(status, 200);
+    assert_eq!(server.get("/v1/baselines").await.1["baselines"][0]["run_id"], first);
+    let same = judge(&start(good, Some("main")).await).await;
+    assert_eq!(same["passed"], true, "{same}");
+    assert_eq!(same["comparison"]["scores"][0]["verdict"], "identical");
+    let second = start(worse, Some("main")).await;
+    let verdict = judge(&second).await;
+    assert_eq!((&verdict["passed"], &verdict["status"]), (&json!(false), &json!("completed")));
+    let reason = verdict["reasons"][0].as_str().unwrap();
+    assert!(reason.contains("exact_match") && reason.contains("worse"), "{reason}");
+    assert_eq!(verdict["comparison"]["scores"][0]["verdict"], "worse");
+    assert!(verdict["comparison"]["scores"][0]["adjusted_p_value"].as_f64() < Some(0.001));
+    let run = server.get("/v1/evaluations?type=regression").await.1;
+    assert_eq!(run["total"], 2);
+    let (status, compared) =
+        server.get(&format!("/v1/evaluations/batch/{second}/comparison?with=main")).await;
+    assert_eq!((status, &compared["before"]), (200, &json!(first)));
+    assert_eq!(server.get(&format!("/v1/evaluations/batch/{first}/comparison")).await.0, 409);
+    let (status, problem) = server
+        .post(
+            "/v1/evaluations/batch",
+            json!({"dataset_version_id": good,
+            "metrics": ["exact_match"], "baseline": "nothing"}),
+        )
+        .await;
+    assert_eq!((status, &problem["errors"][0]["field"]), (422, &json!("baseline")));
+    let other = server.as_other_organization().await;
+    assert_eq!(other.get("/v1/baselines/main").await.0, 404);
+    assert_eq!(other.delete("/v1/baselines/main").await.0, 404);
+    assert_eq!(server.delete("/v1/baselines/main").await.0, 204);
 }
 
 async fn another_organization_sees_nothing(place: Place) {

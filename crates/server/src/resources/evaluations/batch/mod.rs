@@ -5,6 +5,7 @@ mod export;
 mod request;
 mod results;
 mod status;
+mod verdict;
 
 use crate::api::Endpoint;
 use crate::problem::{NOT_FOUND, Problem};
@@ -18,6 +19,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(control::endpoints());
     endpoints.extend(results::endpoints());
     endpoints.extend(export::endpoints());
+    endpoints.extend(verdict::endpoints());
     endpoints
 }
 

@@ -56,16 +56,16 @@ impl JobStatus {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BatchEvaluation")]
 pub(super) struct Batch {
-    job_id: Uuid,
+    pub(super) job_id: Uuid,
     name: String,
-    status: JobStatus,
+    pub(super) status: JobStatus,
     progress: BatchProgress,
     /// The numbers of each score; of the first model where there are several.
     summary_scores: BTreeMap<String, ScoreNumbers>,
     /// The numbers of every model.
     models: Vec<ModelNumbers>,
     /// The conditions of the batch, judged.
-    gates: Vec<Gate>,
+    pub(super) gates: Vec<Gate>,
     total_cost_usd: f64,
     dataset_version_id: Option<Uuid>,
     baseline_run_id: Option<Uuid>,
@@ -118,16 +118,16 @@ struct ScoreNumbers {
 
 /// A condition, judged.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Gate {
+pub(super) struct Gate {
     /// The condition.
-    gate: String,
+    pub(super) gate: String,
     /// The model it was judged for.
-    model: String,
-    passed: bool,
+    pub(super) model: String,
+    pub(super) passed: bool,
     /// It holds only because the data do not show the opposite: what they leave open.
     warning: Option<String>,
     /// The numbers it rests on, or why it cannot be judged.
-    detail: String,
+    pub(super) detail: String,
 }
 
 pub(super) fn endpoints() -> Vec<Endpoint> {

@@ -71,6 +71,11 @@ async fn agreed_answers_are_added_and_take_the_place_of_references(place: Place)
     for (wrong, field) in [
         (json!({"value": {}, "source": "EXPERT"}), "value"),
         (json!({"value": {"answer": 1}, "source": "EXPERT"}), "value.answer"),
+        (json!({"value": {"answer": null}, "source": "EXPERT"}), "value.answer"),
+        (
+            json!({"value": {"acceptable_answers": []}, "source": "EXPERT"}),
+            "value.acceptable_answers",
+        ),
         (json!({"value": {"answer": "x"}, "source": "ME"}), "source"),
         (json!({"value": {"answer": "x"}, "source": "EXPERT", "confidence": 1.5}), "confidence"),
     ] {

@@ -6,7 +6,7 @@ use fullbench_store::{GroundTruthRecord, NewGroundTruth};
 use fullbench_types::GroundTruthSource;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -38,15 +38,24 @@ struct Wanted {
 #[schemars(rename = "GroundTruthValue", extend("minProperties" = 1))]
 struct Answer {
     /// The answer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     answer: Option<String>,
     /// All answers that count as right.
-    #[serde(default)]
-    #[schemars(length(max = 1000))]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>", length(min = 1, max = 1000))]
     acceptable_answers: Option<Vec<String>>,
     /// How an answer is to be judged.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
     rubric: Option<Map<String, Value>>,
+}
+
+/// What is there is not null.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    value: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 /// An agreed answer.
@@ -142,8 +151,8 @@ fn checked(value: Answer) -> Result<Value, Problem> {
         parts.insert("answer".to_owned(), json!(answer));
     }
     if let Some(answers) = acceptable_answers {
-        if answers.len() > MAX_ANSWERS {
-            let message = format!("use at most {MAX_ANSWERS} answers");
+        if !(1..=MAX_ANSWERS).contains(&answers.len()) {
+            let message = format!("use 1 to {MAX_ANSWERS} answers");
             return Err(Problem::field("value.acceptable_answers", message));
         }
         parts.insert("acceptable_answers".to_owned(), json!(answers));

@@ -28,7 +28,7 @@ struct Wanted {
     strategy: Strategy,
     /// The field whose values are the strata: a column, or an entry of the metadata.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 512))]
+    #[schemars(length(min = 1, max = 512), regex(pattern = r"\S"))]
     stratify_by: Option<String>,
     /// The same seed gives the same sample. Default: one that is drawn.
     #[serde(default)]

@@ -42,24 +42,25 @@ struct Form {
     #[schemars(extend("format" = "binary"))]
     file: String,
     /// What is new in this version.
-    #[serde(default)]
-    #[schemars(length(max = 10_000))]
-    description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = 10_000))]
+    description: Option<String>,
     /// The format of the file. Default: what the ending of its name says.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FormFormat")]
     format: Option<FormFormat>,
     /// The field with the input. Default: the first of `input`, `prompt`, `question` and `conversation` that there is.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 512))]
-    input: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 512), regex(pattern = r"\S"))]
+    input: Option<String>,
     /// The fields with accepted answers. Default: `expected_output`, `reference` and `references`.
-    #[serde(default)]
-    #[schemars(length(max = 16), inner(length(min = 1, max = 512)))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(min = 1, max = 512), regex(pattern = r"\S")))]
     reference: Vec<String>,
     /// The field with the id of a case. Default: `id`, or a hash of the input.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = 512))]
-    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(min = 1, max = 512), regex(pattern = r"\S"))]
+    id: Option<String>,
 }
 
 /// The format of an uploaded file.

@@ -3,7 +3,7 @@
 use fullbench_engine::{
     ColumnType, Definitions, InspectOptions, MAX_PROBLEMS, import_dataset, load_evaluation,
 };
-use fullbench_store::{FieldMapping, Store, StoreError};
+use fullbench_store::{Store, StoreError};
 use fullbench_types::DEFAULT_ORGANIZATION;
 use serde_json::{Value, json};
 

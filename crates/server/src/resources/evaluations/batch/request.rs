@@ -27,7 +27,7 @@ const USUAL_EVALUATOR: &str = "openai:gpt-4o-mini";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewBatch {
-    /// What the run is called. Default: the name of the data set's file.
+    /// What the run is called. Default: the name of the data set with the number of its version.
     #[serde(default)]
     #[schemars(length(min = 1, max = 255))]
     name: Option<String>,
@@ -151,11 +151,16 @@ async fn create(
     State(app): State<App>,
     caller: Caller,
     NewId(id): NewId,
-    Body(new): Body<NewBatch>,
+    Body(mut new): Body<NewBatch>,
 ) -> Result<Response, Problem> {
     let store = &caller.store;
     check(&new)?;
     let dataset = frozen(store, new.dataset_version_id).await?;
+    if new.name.is_none() {
+        let version = store.version(new.dataset_version_id).await?;
+        let name = store.dataset_record(version.dataset).await?.name;
+        new.name = Some(format!("{name} v{}", version.number));
+    }
     let baseline = match &new.baseline {
         Some(name) => Some(store.baseline(name).await.map_err(|error| match error {
             StoreError::BaselineNotFound(_) => {

@@ -45,8 +45,12 @@ async fn a_task_is_done_shown_and_scored(place: Place) {
     assert!(done["response"]["token_usage"]["total_tokens"].as_u64() > Some(0));
     assert_eq!((&done["provider"], &done["model"]), (&json!("openai"), &json!("sim-1")));
     assert!(done["metrics"]["request_latency_ms"].is_number());
-    let (status, scored) =
-        server.post(&format!("{path}/score"), json!({"metrics": ["exact_match", "length"]})).await;
+    let (status, scored) = server
+        .post(
+            &format!("{path}/score"),
+            json!({"metrics": ["exact_match", {"type": "length", "max": 1000}]}),
+        )
+        .await;
     assert_eq!(status, 200, "{scored}");
     assert!(scored["criterion_scores"]["exact_match"]["value"].is_number(), "{scored}");
     assert!(scored["overall_score"].is_number());
@@ -61,7 +65,7 @@ async fn a_task_is_done_shown_and_scored(place: Place) {
     let other = server.as_other_organization().await;
     assert_eq!(other.get(&path).await.0, 404);
     assert_eq!(other.delete(&path).await.0, 404);
-    let scored = other.post(&format!("{path}/score"), json!({"metrics": ["length"]})).await;
+    let scored = other.post(&format!("{path}/score"), json!({"metrics": ["bleu"]})).await;
     assert_eq!(scored.0, 404);
 }
 

@@ -92,7 +92,7 @@ impl AnswerScorers {
         self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty())
     }
 
-    /// The score of one scorer.
+    /// The score of one scorer; none where it was never asked for, because the server stops or the budget is used up.
     pub async fn score(
         &self,
         scorer: usize,
@@ -105,6 +105,10 @@ impl AnswerScorers {
         let score = scores.ok().and_then(|mut scores| scores.pop()).unwrap_or_else(|| {
             Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
         });
+        let unasked = [UnscoredReason::Cancelled, UnscoredReason::BudgetExhausted];
+        if score.outcome.reason().is_some_and(|reason| unasked.contains(&reason)) {
+            return None;
+        }
         let key = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
         Some(ScoreRecord { key, scorer: hash.short(), revision: 0, score })
     }

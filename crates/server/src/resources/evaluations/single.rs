@@ -245,14 +245,14 @@ impl Single {
             }
         }
         // What is there is kept now; the rest is added when it comes.
-        let partial = self.finish(scores).await;
+        let partial = self.finish(scores).await?;
         self.app.tasks().clone().spawn(add_later(
             self.app.clone(),
             self.store.clone(),
             self.id,
             running,
         ));
-        partial
+        Ok(partial)
     }
 
     /// Keeps the scores, and shows them.
@@ -319,8 +319,7 @@ async fn add_later(app: App, store: ScopedStore, id: RunId, mut running: Scoring
         late.extend(done.ok().and_then(|(_, score)| score));
     }
     let scores: Vec<&ScoreRecord> = late.iter().collect();
-    let kept = store.recorder(id).commit(&[], &scores, &[]).await;
-    if let Err(error) = kept {
+    if let Err(error) = keep_late(&store, id, &scores).await {
         tracing::error!(run = %id, %error, "late scores could not be kept");
         return;
     }
@@ -329,6 +328,19 @@ async fn add_later(app: App, store: ScopedStore, id: RunId, mut running: Scoring
         Ok(run) => enqueue(&app, store.organization(), &run),
         Err(error) => tracing::error!(run = %id, %error, "a run could not be ended"),
     }
+}
+
+/// Keeps late scores, and what they cost.
+async fn keep_late(
+    store: &ScopedStore,
+    id: RunId,
+    scores: &[&ScoreRecord],
+) -> Result<(), StoreError> {
+    let mut lanes = store.lane_progress(id).await?;
+    for lane in &mut lanes {
+        lane.spent += scores.iter().filter_map(|record| record.score.cost).sum();
+    }
+    store.recorder(id).commit(&[], scores, &lanes).await
 }
 
 async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Json<Evaluation>, Problem> {

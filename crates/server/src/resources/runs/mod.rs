@@ -4,4 +4,4 @@ mod reader;
 mod view;
 
 pub(crate) use reader::{ResultView, RunReader};
-pub(crate) use view::{RunView, progress_of, views};
+pub(crate) use view::{RunView, completed_units, progress_of, views};

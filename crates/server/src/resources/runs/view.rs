@@ -28,7 +28,7 @@ pub(crate) struct RunView {
     baseline_run_id: Option<Uuid>,
     /// Units of the plan: cases × models × repetitions.
     total_items: u64,
-    /// Units that are recorded.
+    /// Units that are answered and scored.
     completed_items: u64,
     /// Units whose last attempt failed.
     failed_items: u64,
@@ -54,6 +54,11 @@ pub(crate) async fn views(
     Ok(runs.into_iter().map(|run| RunView::new(run, &progress)).collect())
 }
 
+/// Units that are answered and scored, as far as all before them are recorded: an answer without its scores is not complete.
+pub(crate) fn completed_units(progress: &LaneProgress) -> u64 {
+    progress.watermark.saturating_sub(progress.failed)
+}
+
 /// How far a run has come.
 pub(crate) async fn progress_of(store: &ScopedStore, run: RunId) -> Result<LaneProgress, Problem> {
     Ok(store.progress_of(&[run]).await?.remove(&run).unwrap_or_default())
@@ -75,7 +80,7 @@ impl RunView {
             variant_id: run.order.variant,
             baseline_run_id: run.order.baseline.map(|baseline| baseline.0),
             total_items: run.planned_units,
-            completed_items: progress.watermark.max(progress.answered + progress.failed),
+            completed_items: completed_units(&progress),
             failed_items: progress.failed,
             summary_scores: run.summary.as_ref().map(means).unwrap_or_default(),
             total_cost_usd: progress.spent.dollars(),

@@ -16,7 +16,7 @@ use super::batch_run;
 use crate::api::Endpoint;
 use crate::extract::{Caller, PathParts};
 use crate::problem::Problem;
-use crate::resources::runs::progress_of;
+use crate::resources::runs::{completed_units, progress_of};
 
 /// Where a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -160,7 +160,7 @@ pub(super) async fn shown(store: &ScopedStore, run: RunRecord) -> Result<Batch, 
         status: JobStatus::of(run.state),
         progress: BatchProgress {
             total: run.planned_units,
-            completed: progress.watermark.max(progress.answered),
+            completed: completed_units(&progress),
             failed: progress.failed,
         },
         summary_scores: models.first().map(|model| model.scores.clone()).unwrap_or_default(),

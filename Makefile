@@ -32,7 +32,7 @@ reference: ## Write the generated reference pages and the schema
 	$(TOOLS) cargo run -q -p fullbench-cli -- reference
 
 soak: ## Long runs: many kills, many generated inputs, many simulated studies
-	$(TOOLS) FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture
+	$(TOOLS) FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability --test serve_durability -- --nocapture
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-llm
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-stats --test '*_properties'
 	FULLBENCH_SIMULATIONS=20000 cargo test --locked --release -p fullbench-stats --test '*_coverage' -- --nocapture

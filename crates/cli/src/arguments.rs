@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, env = "FULLBENCH_HOME", value_name = "FOLDER")]
     pub(crate) home: Option<PathBuf>,
 
+    /// Work on this server instead of this machine (run, resume, list, show, export); its key is in FULLBENCH_API_KEY
+    #[arg(long, global = true, env = "FULLBENCH_SERVER", value_name = "URL")]
+    pub(crate) server: Option<String>,
+
     /// Say more on stderr; twice for debugging
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,

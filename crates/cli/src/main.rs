@@ -9,6 +9,7 @@ mod home;
 mod output;
 mod progress;
 mod reference;
+mod remote;
 mod report;
 
 use std::io::IsTerminal;
@@ -39,6 +40,11 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<Exit, CliError> {
+    if let Some(server) = &arguments.server
+        && let Some(exit) = block_on(remote::perform(server, &arguments.command))?
+    {
+        return Ok(exit);
+    }
     let home = home::folder(arguments.home);
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
@@ -71,7 +77,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     }
 }
 
-fn block_on(work: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
+fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime
         .map_err(|error| CliError::internal(format!("the runtime cannot start: {error}")))?;

@@ -8,21 +8,11 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use fullbench_simllm::SimulatorConfig;
+use support::moments::Moments;
 use support::{Folder, arithmetic, evaluation, simulator};
 
 const UNITS: usize = 2500;
 const CONCURRENCY: u64 = 20;
-
-/// A simple generator, so that the moments of the kills are random but the same in every run.
-struct Moments(u64);
-
-impl Moments {
-    fn next_milliseconds(&mut self) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        60 + (self.0 >> 33) % 240
-    }
-}
 
 fn faulty() -> SimulatorConfig {
     SimulatorConfig {
@@ -61,7 +51,7 @@ fn kill_one_run(moments: &mut Moments, limit: u64) -> u64 {
     let mut process = start(&folder, &["run", "--no-cache"]);
     loop {
         if kills < limit {
-            std::thread::sleep(Duration::from_millis(moments.next_milliseconds()));
+            std::thread::sleep(Duration::from_millis(moments.next_milliseconds(60, 300)));
         }
         let finished =
             if kills < limit { process.try_wait().unwrap() } else { Some(process.wait().unwrap()) };

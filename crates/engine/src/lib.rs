@@ -34,7 +34,7 @@ pub use report::{
     AgreementSummary, CascadeSummary, CaseChange, Change, Clustering, DiffCounts, DiffOptions,
     DiffReport, Estimated, Evidence, GateEvidence, GateResult, GroupSummary, LatencyStep,
     LatencySummary, ModelSummary, RouteNumbers, RouteSummary, RunReport, ScorerInfo, ScorerSummary,
-    SimilarSummary, TierSummary, Verdict, check_group_field, compare_runs, metadata_fields,
+    SimilarSummary, TierSummary, Verdict, Word, check_group_field, compare_runs, metadata_fields,
     summarize,
 };
 pub use review::{PendingReview, Review, pending_reviews, record_review};
@@ -47,7 +47,7 @@ pub use single::{AnswerScorers, Connections};
 pub use spec::{
     AllowedAddress, BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions,
     EvaluationFile, EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation,
-    MessageTemplates, MetricRules, ModelEntry, SampleConfig, SampleStrategy, SentRules,
-    StatisticsConfig, evaluation_schema, load_criterion, load_evaluation, load_scorers, load_sent,
-    load_sent_scorers, stored_judge, stored_spec,
+    MessageTemplates, MetricRules, ModelEntry, SampleConfig, SampleStrategy, SendableCases,
+    SendableEvaluation, SentRules, StatisticsConfig, evaluation_schema, load_criterion,
+    load_evaluation, load_scorers, load_sent, load_sent_scorers, stored_judge, stored_spec,
 };

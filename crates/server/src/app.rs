@@ -8,6 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::ServerConfig;
 use crate::extract::{InFlight, KeyRing};
+use crate::secrets::SecretKey;
 use crate::work::{Queue, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
@@ -24,12 +25,18 @@ struct Shared {
     streams: Streams,
     writer: SingleWriter,
     openapi: bytes::Bytes,
+    secret_key: SecretKey,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl App {
-    pub(crate) fn new(store: Store, config: ServerConfig, openapi: bytes::Bytes) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        config: ServerConfig,
+        openapi: bytes::Bytes,
+        secret_key: SecretKey,
+    ) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
@@ -40,6 +47,7 @@ impl App {
             keys: KeyRing::default(),
             in_flight: InFlight::default(),
             openapi,
+            secret_key,
             store,
             config,
             stop,
@@ -86,6 +94,11 @@ impl App {
     /// The OpenAPI document.
     pub(crate) fn openapi(&self) -> bytes::Bytes {
         self.0.openapi.clone()
+    }
+
+    /// What secrets are made from.
+    pub(crate) fn secret_key(&self) -> &SecretKey {
+        &self.0.secret_key
     }
 
     /// Cancelled when the server shuts down.

@@ -1,6 +1,13 @@
 //! How a server is set up.
 
+use std::time::Duration;
+
 use fullbench_engine::SentRules;
+
+use crate::secrets::SecretKey;
+
+/// How long a receiver of events is left alone after each try, about a day in all.
+const WEBHOOK_WAITS: [u64; 9] = [5, 30, 120, 600, 1800, 7200, 18_000, 28_800, 28_800];
 
 /// How a server is set up.
 #[derive(Debug, Clone)]
@@ -15,6 +22,10 @@ pub struct ServerConfig {
     pub concurrent_runs: usize,
     /// Webhooks may go to private addresses.
     pub allow_private_webhooks: bool,
+    /// How long to wait after each try to reach a webhook; after the last one it is given up.
+    pub webhook_waits: Vec<Duration>,
+    /// What secrets are made from. Default: a key that is made and kept in the home folder.
+    pub secret_key: Option<SecretKey>,
     /// The version of fullbench that runs say made them.
     pub version: String,
 }
@@ -27,6 +38,8 @@ impl Default for ServerConfig {
             max_upload_bytes: 4 << 30,
             concurrent_runs: 4,
             allow_private_webhooks: false,
+            webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
+            secret_key: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

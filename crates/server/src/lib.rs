@@ -4,7 +4,7 @@
 //! request ─► extract (who calls, what they send) ─► resources (thin handlers) ─► engine, store
 //!                                                        │
 //!                                                        ▼
-//!                                    work (queue of runs, writer of single evaluations) ─► events
+//!                                    work (queue of runs, writer of single evaluations) ─► events ─► webhooks
 //! ```
 //! Every handler works through the store of the caller's organization; there is no other way to the data.
 
@@ -17,6 +17,7 @@ mod first_start;
 mod problem;
 mod resources;
 mod routes;
+mod secrets;
 mod server;
 mod stream;
 mod work;
@@ -24,7 +25,8 @@ mod work;
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
 pub use problem::{FieldProblem, Problem, ProblemDocument};
-pub use server::Server;
+pub use secrets::SecretKey;
+pub use server::{Server, StartError};
 
 /// The OpenAPI document of the API.
 #[must_use]

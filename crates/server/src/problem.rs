@@ -63,36 +63,31 @@ pub struct FieldProblem {
 /// A kind of problem: its code, status and title.
 pub(crate) type Kind = &'static (&'static str, StatusCode, &'static str);
 
-pub(crate) const MALFORMED: Kind =
-    &("malformed_request", StatusCode::BAD_REQUEST, "The request cannot be read");
-pub(crate) const UNAUTHORIZED: Kind =
-    &("unauthorized", StatusCode::UNAUTHORIZED, "A valid API key is needed");
-pub(crate) const NOT_FOUND: Kind = &("not_found", StatusCode::NOT_FOUND, "There is no such thing");
-pub(crate) const METHOD: Kind =
-    &("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "This cannot be done with it");
-pub(crate) const CONFLICT: Kind = &("conflict", StatusCode::CONFLICT, "Something is in the way");
-pub(crate) const IN_PROGRESS: Kind =
-    &("request_in_progress", StatusCode::CONFLICT, "The same request is being carried out");
-pub(crate) const CHANGED: Kind =
-    &("precondition_failed", StatusCode::PRECONDITION_FAILED, "It was changed meanwhile");
-pub(crate) const TOO_LARGE: Kind =
-    &("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The request is too large");
-pub(crate) const MEDIA_TYPE: Kind = &(
-    "unsupported_media_type",
-    StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    "The body has a type that is not read here",
-);
-pub(crate) const INVALID: Kind =
-    &("invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "The request is not right");
-pub(crate) const KEY_REUSED: Kind = &(
-    "idempotency_key_reused",
-    StatusCode::UNPROCESSABLE_ENTITY,
-    "Another request had this idempotency key",
-);
-pub(crate) const UNAVAILABLE: Kind =
-    &("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The server cannot do this now");
-pub(crate) const INTERNAL: Kind =
-    &("internal", StatusCode::INTERNAL_SERVER_ERROR, "The server failed");
+/// Declares the kinds of problems, and the list of all.
+macro_rules! kinds {
+    ($($name:ident = $code:literal, $status:ident, $title:literal;)+) => {
+        $(pub(crate) const $name: Kind = &($code, StatusCode::$status, $title);)+
+
+        /// Every kind of problem there is.
+        pub(crate) const KINDS: &[Kind] = &[$($name),+];
+    };
+}
+
+kinds! {
+    MALFORMED = "malformed_request", BAD_REQUEST, "The request cannot be read";
+    UNAUTHORIZED = "unauthorized", UNAUTHORIZED, "A valid API key is needed";
+    NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
+    METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";
+    CONFLICT = "conflict", CONFLICT, "Something is in the way";
+    IN_PROGRESS = "request_in_progress", CONFLICT, "The same request is being carried out";
+    CHANGED = "precondition_failed", PRECONDITION_FAILED, "It was changed meanwhile";
+    TOO_LARGE = "too_large", PAYLOAD_TOO_LARGE, "The request is too large";
+    MEDIA_TYPE = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body has a type that is not read here";
+    INVALID = "invalid_input", UNPROCESSABLE_ENTITY, "The request is not right";
+    KEY_REUSED = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "Another request had this idempotency key";
+    UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "The server cannot do this now";
+    INTERNAL = "internal", INTERNAL_SERVER_ERROR, "The server failed";
+}
 
 impl Problem {
     /// A problem of a kind, with what happened.
@@ -133,6 +128,17 @@ impl Problem {
     /// The same with what to do about it.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with fields seen from outside of an object that holds them.
+    pub(crate) fn inside(mut self, object: &str) -> Self {
+        for error in &mut self.errors {
+            error.field = format!("{object}.{}", error.field);
+        }
+        if let Some(rest) = self.detail.strip_prefix('`') {
+            self.detail = format!("`{object}.{rest}");
+        }
+        self
     }
 
     /// The same with fields seen from the whole request: `scorers[0]` of the engine is `metrics[0]` of a request.

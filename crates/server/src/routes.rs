@@ -28,9 +28,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::datasets::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
+    endpoints.extend(resources::runs::endpoints());
     endpoints.extend(resources::baselines::endpoints());
     endpoints.extend(resources::executions::endpoints());
     endpoints.extend(resources::events::endpoints());
+    endpoints.extend(resources::webhooks::endpoints());
     endpoints.extend(resources::criteria::endpoints());
     endpoints.extend(resources::thresholds::endpoints());
     endpoints.extend(resources::methods::endpoints());

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use axum::serve::ListenerExt;
 use fullbench_engine::EngineError;
 use fullbench_store::Store;
 use tokio::net::TcpListener;
@@ -10,7 +11,22 @@ use crate::api::openapi;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::routes::{endpoints, router};
+use crate::secrets::SecretKey;
 use crate::work;
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What was left to do cannot be read.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The key that secrets are made from cannot be had.
+    #[error("the key that secrets are made from cannot be had: {0}")]
+    SecretKey(std::io::Error),
+    /// Nothing can be sent to webhooks.
+    #[error("webhooks cannot be sent: {0}")]
+    Webhooks(String),
+}
 
 /// A server that is set up and works on what was left to do.
 pub struct Server {
@@ -20,10 +36,14 @@ pub struct Server {
 
 impl Server {
     /// Sets a server up, and takes up the runs that were not finished when the last one ended.
-    pub async fn start(store: Store, config: ServerConfig) -> Result<Self, EngineError> {
+    pub async fn start(store: Store, config: ServerConfig) -> Result<Self, StartError> {
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
-        let app = App::new(store, config, document.into());
+        let key = match &config.secret_key {
+            Some(key) => key.clone(),
+            None => SecretKey::in_folder(store.home()).map_err(StartError::SecretKey)?,
+        };
+        let app = App::new(store, config, document.into(), key);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router })
@@ -41,6 +61,10 @@ impl Server {
             signal.await;
             told.cancel();
         };
+        // Events are small, and must not wait for the next one to be sent along with.
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
         axum::serve(listener, self.router).with_graceful_shutdown(shutdown).await?;
         stop.cancel();
         self.app.tasks().close();

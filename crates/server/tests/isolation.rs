@@ -4,11 +4,12 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
+use fullbench_simllm::{Simulator, SimulatorConfig};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 on_every_backend!(nobody_reaches_another_organization);
 
@@ -16,7 +17,7 @@ on_every_backend!(nobody_reaches_another_organization);
 const SECRET: &str = "zanzibar";
 
 /// Something of everything, made by the owner: what path parameters are called, and what they are.
-async fn made(server: &TestServer) -> BTreeMap<&'static str, String> {
+async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static str, String> {
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let mut ids = BTreeMap::new();
     let (status, key) = server.post("/v1/api-keys", json!({"name": SECRET})).await;
@@ -73,12 +74,41 @@ async fn made(server: &TestServer) -> BTreeMap<&'static str, String> {
     let (status, prompt) = server.post("/v1/prompts", json!({"name": SECRET})).await;
     assert_eq!(status, 201, "{prompt}");
     ids.insert("prompt_id", text(&prompt, "prompt_id"));
+    let webhook = json!({"url": format!("https://{SECRET}.invalid/"), "description": SECRET});
+    let (status, webhook) = server.post("/v1/webhooks", webhook).await;
+    assert_eq!(status, 201, "{webhook}");
+    let webhook = text(&webhook, "webhook_id");
+    let (status, delivery) = server.post(&format!("/v1/webhooks/{webhook}/test"), json!({})).await;
+    assert_eq!(status, 202, "{delivery}");
+    ids.insert("delivery_id", text(&delivery, "delivery_id"));
+    ids.insert("webhook_id", webhook);
+    let model = json!({"provider": "openai", "model": "sim-80", "name": SECRET,
+        "base_url": format!("{}/v1", simulator.url())});
+    let (status, made) = server.post("/v1/models", model.clone()).await;
+    assert_eq!(status, 201, "{made}");
+    ids.insert("model_id", text(&made, "model_id"));
+    let judge = json!({"name": SECRET, "criterion": "own", "method": "rubric", "model": SECRET});
+    let (status, judge) = server.post("/v1/judges", judge).await;
+    assert_eq!(status, 201, "{judge}");
+    let judged = json!({"judge_id": judge["judge_id"], "document_id": document["document_id"]});
+    let (status, judgement) = server.post("/v1/judgements", judged).await;
+    assert_eq!(status, 201, "{judgement}");
+    ids.insert("judgement_id", text(&judgement, "judgement_id"));
+    ids.insert("judge_id", text(&judge, "judge_id"));
+    let task = json!({"task": {"input": SECRET}, "model": model});
+    let (status, execution) = server.post("/v1/executions", task).await;
+    assert_eq!(status, 202, "{execution}");
+    let execution = text(&execution, "execution_id");
+    let path = format!("/v1/executions/{execution}");
+    server.wait(&path, |one| one["status"] == "completed").await;
+    ids.insert("execution_id", execution);
     ids
 }
 
 async fn nobody_reaches_another_organization(place: Place) {
-    let server = TestServer::start(place).await;
-    let ids = made(&server).await;
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let ids = made(&server, &simulator).await;
     let other = server.as_other_organization().await;
     let before = everything(&server).await;
     let (_, api) = server.get("/openapi.json").await;
@@ -88,8 +118,7 @@ async fn nobody_reaches_another_organization(place: Place) {
         let mut is_named = false;
         while let Some((start, rest)) = filled.clone().split_once('{') {
             let (name, rest) = rest.split_once('}').unwrap();
-            // Things that this test has none of: any id will do.
-            let id = ids.get(name).cloned().unwrap_or_else(|| Uuid::now_v7().to_string());
+            let id = ids.get(name).unwrap_or_else(|| panic!("nothing is made for `{name}`"));
             filled = format!("{start}{id}{rest}");
             is_named = true;
         }
@@ -99,7 +128,11 @@ async fn nobody_reaches_another_organization(place: Place) {
             }
             walked += 1;
             let body = (method != "get" && method != "delete").then(|| json!({}));
-            let filled = if filled == "/v1/events" { continue } else { &filled };
+            if filled == "/v1/events" {
+                assert_eq!(told(&server, &other.key).await, "", "no events of others are told");
+                continue;
+            }
+            let filled = &filled;
             let (status, answer) = other.send(&method.to_uppercase(), filled, body).await;
             let text = answer.to_string();
             assert!(!text.contains(SECRET), "{method} {filled} reveals: {text}");
@@ -117,6 +150,20 @@ async fn nobody_reaches_another_organization(place: Place) {
     assert_eq!(everything(&server).await, before, "nothing was changed");
 }
 
+/// What the organization of a key is told of everything that ever happened to it, within a moment.
+async fn told(server: &TestServer, key: &str) -> String {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = client.get(format!("{}/v1/events", server.url)).bearer_auth(key);
+    let mut stream = request.header("last-event-id", "0").send().await.unwrap();
+    assert_eq!(stream.status(), 200);
+    let mut text = String::new();
+    let moment = Duration::from_millis(300);
+    while let Ok(Ok(Some(chunk))) = tokio::time::timeout(moment, stream.chunk()).await {
+        text.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    text.replace("retry: 1000\n\n", "")
+}
+
 /// What the owner sees.
 async fn everything(server: &TestServer) -> Vec<Value> {
     let mut seen = Vec::new();
@@ -131,6 +178,8 @@ async fn everything(server: &TestServer) -> Vec<Value> {
         "/v1/executions",
         "/v1/judges",
         "/v1/models",
+        "/v1/webhooks",
+        "/v1/organization/webhook-secret",
     ] {
         let (status, body) = server.get(path).await;
         assert_eq!(status, 200, "{path}: {body}");

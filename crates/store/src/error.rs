@@ -35,6 +35,10 @@ pub enum EntityKind {
     Prompt,
     /// Its text at one time.
     PromptVersion,
+    /// Who is told of events.
+    Webhook,
+    /// An event on its way there.
+    Delivery,
 }
 
 impl fmt::Display for EntityKind {
@@ -53,6 +57,8 @@ impl fmt::Display for EntityKind {
             Self::Document => "document",
             Self::Prompt => "prompt",
             Self::PromptVersion => "version of a prompt",
+            Self::Webhook => "webhook",
+            Self::Delivery => "delivery",
         })
     }
 }

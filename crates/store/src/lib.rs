@@ -14,6 +14,7 @@ mod cache;
 mod connection;
 mod database;
 mod dataset;
+mod end_of_run;
 mod entity;
 mod error;
 mod insert;
@@ -40,6 +41,7 @@ pub use database::{ScopedStore, Store};
 pub use dataset::{
     CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,
 };
+pub use end_of_run::EndOfRun;
 pub use error::{ConnectionProblem, EntityKind, StoreError};
 pub use judgements::{
     DailyCost, DocumentDifficulty, DocumentScore, DocumentScores, FailurePattern, JudgeKey,
@@ -54,11 +56,12 @@ pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation
 pub use lock::RunLock;
 pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
-    ApiKeyRecord, CaseRecord, Claim, DatasetChange, DatasetRecord, DocumentRecord, EventRecord,
-    GroundTruthRecord, KeptAnswer, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
-    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, OrganizationRecord,
+    AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
+    DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
+    KeptAnswer, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
+    NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook, OrganizationRecord,
     OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
-    SingleRun, UserRecord, VersionRecord, VersionValidation,
+    SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange, WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use fullbench_types::{Generation, RunId, Score, UnitFailure, UnitKey};
+use fullbench_types::{EventKind, Generation, RunId, Score, UnitFailure, UnitKey};
 use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
 use uuid::Uuid;
 
 use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
+use crate::platform::AddedEvents;
 use crate::runs::now_milliseconds;
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
 
@@ -123,7 +124,7 @@ impl RunRecorder {
                 let event = results_event(run, names, generations, scores, lanes);
                 self.store.add_events_in(&transaction, event.as_slice()).await?
             }
-            None => Vec::new(),
+            None => AddedEvents::default(),
         };
         transaction.commit().await?;
         self.store.events.tell(told);
@@ -179,7 +180,7 @@ fn results_event(
     });
     let progress: Vec<_> = progress.collect();
     let data = json!({ "results": results, "progress": progress });
-    Some(NewEvent { run: Some(run), kind: "run.results", data })
+    Some(NewEvent { run: Some(run), kind: EventKind::RunResults, data })
 }
 
 impl ScopedStore {

@@ -4,7 +4,6 @@ use fullbench_types::{
     ContentHash, JudgeId, OrganizationId, Priority, RunId, RunKind, RunOrigin, RunState,
 };
 use jiff::Timestamp;
-use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait,
     QueryFilter, QueryOrder, QuerySelect, Select,
@@ -141,6 +140,8 @@ pub struct RunRecord {
     pub order: RunOrder,
     /// The numbers of each score, once it is not being worked on.
     pub summary: Option<Value>,
+    /// Somebody asked for its end.
+    pub is_cancel_asked: bool,
 }
 
 impl Store {
@@ -201,6 +202,7 @@ impl ScopedStore {
             created_by: Set(new.order.created_by),
             judge_id: Set(new.order.judge.map(|judge| judge.0)),
             document_id: Set(new.order.document),
+            cancel_asked_at: Set(None),
         };
         record(row.insert(&self.database).await?)
     }
@@ -280,17 +282,6 @@ impl ScopedStore {
             ..Default::default()
         };
         record(row.update(&self.database).await?)
-    }
-
-    /// Keeps the numbers of a run.
-    pub async fn set_run_summary(&self, id: RunId, summary: &Value) -> Result<(), StoreError> {
-        run::Entity::update_many()
-            .col_expr(run::Column::Summary, Expr::value(summary.to_string()))
-            .filter(run::Column::Id.eq(id.0))
-            .filter(run::Column::OrganizationId.eq(self.organization.0))
-            .exec(&self.database)
-            .await?;
-        Ok(())
     }
 
     /// Runs that match, the newest first, and how many there are.
@@ -382,6 +373,7 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
             judge: row.judge_id.map(JudgeId),
             document: row.document_id,
         },
+        is_cancel_asked: row.cancel_asked_at.is_some(),
         name: row.name,
         spec: row.spec,
         version: row.version,

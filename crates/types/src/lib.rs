@@ -32,8 +32,8 @@ pub use path::{
     Audit, CascadeEnd, CascadePath, Route, RoutePath, ScorePath, SimilarPath, TierEntry, TierPath,
 };
 pub use platform::{
-    DatasetKind, FileFormat, GroundTruthSource, Plan, Priority, RunOrigin, UserRole,
-    ValidationStatus, VersionStatus,
+    DatasetKind, DeliveryStatus, EventKind, FileFormat, GroundTruthSource, Plan, Priority,
+    RunOrigin, UserRole, ValidationStatus, VersionStatus,
 };
 pub use run::{RunKind, RunState};
 pub use score::{FailureReason, Outcome, Score, UnscoredReason};

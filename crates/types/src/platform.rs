@@ -126,6 +126,53 @@ words! {
     }
 }
 
+words! {
+    /// What happened.
+    EventKind {
+        /// A run is worked on.
+        RunStarted = "run.started",
+        /// A group of results of a run was kept.
+        RunResults = "run.results",
+        /// A run ended with everything done.
+        RunCompleted = "run.completed",
+        /// A run ended with something missing.
+        RunIncomplete = "run.incomplete",
+        /// A run was given up on request.
+        RunCancelled = "run.cancelled",
+        /// A run could not be carried out.
+        RunFailed = "run.failed",
+        /// Single answers were evaluated.
+        EvaluationsCompleted = "evaluations.completed",
+        /// A version of a data set was looked through.
+        DatasetValidated = "dataset.validated",
+        /// A webhook is tried out.
+        WebhookTest = "webhook.test",
+    }
+}
+
+words! {
+    /// How far the sending of an event to a webhook has come.
+    DeliveryStatus {
+        /// It is tried, or will be tried again.
+        Pending = "pending",
+        /// The receiver took it.
+        Delivered = "delivered",
+        /// It was tried as often as it is, or cannot be sent.
+        Failed = "failed",
+    }
+}
+
+impl EventKind {
+    /// Whether a run has ended with it.
+    #[must_use]
+    pub fn is_end_of_run(self) -> bool {
+        matches!(
+            self,
+            Self::RunCompleted | Self::RunIncomplete | Self::RunCancelled | Self::RunFailed
+        )
+    }
+}
+
 /// A file's format by the ending of its name.
 impl FileFormat {
     /// `data.jsonl` is JSON Lines.

@@ -9,6 +9,9 @@ use fullbench_engine::AllowedAddress;
 ///
 /// The first start makes an organization's owner key and prints it, once. `/docs` describes every endpoint, `/openapi.json`
 /// is the same for programs. Ctrl-C lets requests and calls in flight finish; runs go on when the server is started again.
+///
+/// The secrets that sign webhooks are made from the key in `FULLBENCH_SECRET_KEY`, else from one that is made at the first start
+/// and kept in the home folder as `secret.key`. Servers that share a database need the same key.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The address to listen on; without TLS in front of it, only this machine should reach it

@@ -131,12 +131,12 @@ fn evidence_table(report: &DiffReport) -> comfy_table::Table {
 /// The test, and what it counts where that is not the pairs.
 fn test(row: &DiffCounts) -> String {
     let evidence = &row.evidence;
-    let name = match evidence.test {
+    let name = match evidence.test.as_deref() {
         Some("mcnemar_exact") => "McNemar",
         Some(_) => "paired t",
         None => return "–".to_owned(),
     };
-    match evidence.observation {
+    match evidence.observation.as_ref() {
         "pair" => name.to_owned(),
         what => format!("{name}, {} {what}s", evidence.observations),
     }

@@ -65,7 +65,7 @@ pub(crate) async fn carry_out(
             "note: {failed} units have no answer; `fullbench resume {id}` tries them again"
         ));
     }
-    let exit = exit(&report, failed + unscored, open);
+    let exit = exit_of(&report, failed + unscored, open);
     match unwritten.filter(|_| exit == Exit::Fine) {
         Some(error) => Err(error),
         None => Ok(exit),
@@ -89,6 +89,7 @@ pub(crate) async fn perform(
         cache_mode: cache_mode(control),
         budget: control.budget.map(NanoDollars::from_dollars),
         provider_batch: control.provider_batch,
+        leaves_end_to_caller: false,
     };
     let mut display = None;
     let quiet = control.quiet;
@@ -106,7 +107,7 @@ pub(crate) async fn perform(
 
 /// 3 while units are open; else 1 when a gate fails; else 3 when units or their scoring failed and no gate says how many
 /// may.
-fn exit(report: &RunReport, failed: u64, open: u64) -> Exit {
+pub(crate) fn exit_of(report: &RunReport, failed: u64, open: u64) -> Exit {
     for gate in &report.gates {
         if let Some(warning) = &gate.warning {
             write_line(&format!("gate warns: {} · {} · {warning}", gate.expression, gate.model));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fullbench_engine::SentRules;
-use fullbench_server::{Problem, Server, ServerConfig, first_key};
+use fullbench_server::{Problem, SecretKey, Server, ServerConfig, StartError, first_key};
 use fullbench_store::{DatabaseLocation, ObjectsLocation, Store, StoreLocation};
 use tokio::net::TcpListener;
 
@@ -11,6 +11,9 @@ use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
 use crate::failure::{CliError, Exit};
 use crate::progress::write_line;
+
+/// The variable with the key that secrets are made from.
+const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit, CliError> {
@@ -43,11 +46,16 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit,
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
+        secret_key: secret_key()?,
         concurrent_runs: arguments.concurrent_runs.into(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()
     };
-    let server = Server::start(store, config).await?;
+    raise_file_limit();
+    let server = Server::start(store, config).await.map_err(|error| match error {
+        StartError::Engine(error) => CliError::from(error),
+        other => CliError::input(other.to_string(), None),
+    })?;
     write_line(&format!(
         "serving http://{address} from {}; the API is described at http://{address}/docs",
         home.display()
@@ -66,6 +74,29 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit,
         .map_err(|error| CliError::internal(format!("the server failed: {error}")))?;
     write_line("stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
+}
+
+/// Lets the server have as many connections as the system allows: who watches events keeps one open.
+fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        // What is not allowed leaves things as they are.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+/// The key that secrets are made from, where the environment has it: on a command line others would see it.
+fn secret_key() -> Result<Option<SecretKey>, CliError> {
+    let Ok(text) = std::env::var(SECRET_KEY) else { return Ok(None) };
+    let too_short = || {
+        CliError::input(
+            format!("{SECRET_KEY} is too short to be a key"),
+            Some("use 32 letters or more, for example from `openssl rand -base64 32`".to_owned()),
+        )
+    };
+    SecretKey::new(&text).map(Some).ok_or_else(too_short)
 }
 
 fn failed(problem: Problem) -> CliError {

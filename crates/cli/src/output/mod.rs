@@ -29,13 +29,24 @@ pub(crate) async fn print(
     run: &RunRecord,
 ) -> Result<(), CliError> {
     match format {
+        Format::Junit => junit::print(report, store, run).await,
+        other => print_numbers(report, other),
+    }
+}
+
+/// Prints a report in a format that takes no more than its numbers.
+pub(crate) fn print_numbers(report: &RunReport, format: Format) -> Result<(), CliError> {
+    match format {
         Format::Table => print_text(&summary::tables(report)),
         Format::Json => print_json(report),
         Format::Jsonl => summary::print_lines(report),
         Format::Csv => summary::print_csv(report),
         Format::Markdown => print_text(&markdown::document(report)),
-        Format::Junit => junit::print(report, store, run).await,
         Format::Github => github::print(report),
+        Format::Junit => Err(CliError::input(
+            "JUnit XML needs every result, and there are only the numbers here",
+            Some("use `-o github` or `-o markdown`".to_owned()),
+        )),
     }
 }
 

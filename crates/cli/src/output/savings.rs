@@ -158,7 +158,7 @@ impl Saving {
                 };
                 let interval = mean.and_then(|mean| mean.low.zip(mean.high));
                 vec![
-                    route.route.to_owned(),
+                    route.route.to_string(),
                     route.outputs.to_string(),
                     number(mean.map(|mean| mean.estimate)),
                     interval.map_or_else(

@@ -37,7 +37,7 @@ pub(super) struct ReportData<'report> {
 struct RunData<'report> {
     id: &'report str,
     name: &'report str,
-    state: &'static str,
+    state: &'report str,
     created_at: &'report str,
     finished_at: Option<&'report str>,
     dataset: DatasetData<'report>,
@@ -143,7 +143,7 @@ pub(super) async fn collect<'report>(
         run: RunData {
             id: &report.id,
             name: &report.name,
-            state: report.state,
+            state: &report.state,
             created_at: &report.created_at,
             finished_at: report.finished_at.as_deref(),
             dataset: DatasetData {

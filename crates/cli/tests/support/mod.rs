@@ -6,6 +6,9 @@
     reason = "shared by several test files"
 )]
 
+pub(crate) mod moments;
+pub(crate) mod serving;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

@@ -102,7 +102,7 @@ pub(super) fn firmer(rows: &[DiffCounts], margin: Option<f64>) -> Option<String>
             "The intervals are about cases like these; other cases would show whether it holds beyond them.".to_owned()
         });
     };
-    let observed = match row.evidence.observation {
+    let observed = match row.evidence.observation.as_ref() {
         "group" => "groups",
         _ => "cases",
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbench_stats::sampling::{PairedWeightedSums, WeightedSums};
 use fullbench_store::{RunRecord, ScopedStore};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::conclusion::{conclusion, firmer};
 use super::evidence::{Evidence, decide};
@@ -12,7 +12,7 @@ use super::pairs::{Paired, Series, Side, Units, WeightedSeries, pair};
 use crate::EngineError;
 
 /// How a case changed under one scorer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// It failed before and passes now, or its value is higher: `fixed` for graded values too.
@@ -42,7 +42,7 @@ impl Change {
 }
 
 /// One changed case.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CaseChange {
     /// The identity of the case.
     pub case: String,
@@ -63,7 +63,7 @@ pub struct CaseChange {
 }
 
 /// Two runs compared, paired by case, model and repetition.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DiffReport {
     /// The first run.
     pub before: String,
@@ -94,7 +94,7 @@ pub struct DiffReport {
 }
 
 /// One model and scorer in both runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DiffCounts {
     /// The model's name.
     pub model: String,

@@ -6,8 +6,9 @@ use fullbench_stats::compare::{
 };
 use fullbench_stats::sampling::{PairedWeightedSums, Target};
 use fullbench_stats::{Interval, PairedProportions, Undefined};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::Word;
 use super::diff::Change;
 use super::pairs::Series;
 
@@ -25,7 +26,7 @@ const ONE_SIDED_POWER: f64 = 0.841_621_233_572_914;
 const TWO_SIDED_POWER: f64 = 1.281_551_565_544_6;
 
 /// What a comparison comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The second run is better, after correction for the number of tests.
@@ -58,12 +59,12 @@ impl Verdict {
 }
 
 /// What the pairs of one model and scorer show.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Evidence {
     /// The test: `mcnemar_exact`, `paired_t`, `clustered_paired_t`, or `weighted_t` for cascades; none where there is none.
-    pub test: Option<&'static str>,
+    pub test: Option<Word>,
     /// What counts as one observation: `pair`, `case` or `group`.
-    pub observation: &'static str,
+    pub observation: Word,
     /// How many observations there are.
     pub observations: u64,
     /// Mean after minus mean before.
@@ -71,7 +72,7 @@ pub struct Evidence {
     /// Its 95% interval.
     pub interval: Option<Interval>,
     /// How the interval was made: `tango` or `t`.
-    pub interval_method: Option<&'static str>,
+    pub interval_method: Option<Word>,
     /// Cohen's dz: the difference in standard deviations of the differences.
     pub effect_size: Option<EffectSize>,
     /// Two-sided p-value of no difference.
@@ -99,7 +100,7 @@ impl Evidence {
     fn nothing(observation: &'static str, observations: u64) -> Self {
         Self {
             test: None,
-            observation,
+            observation: observation.into(),
             observations,
             difference: None,
             interval: None,
@@ -205,7 +206,7 @@ impl Evidence {
     fn unchanged(&mut self, margin: Option<f64>) -> Result<(), Undefined> {
         let none = PairedProportions::new(0, 0, self.observations)?;
         self.interval = Some(none.interval(CONFIDENCE)?);
-        self.interval_method = Some("tango");
+        self.interval_method = Some("tango".into());
         self.equivalence_p_value = margin.map(|margin| equivalence_of(&none, margin));
         self.verdict = Verdict::Identical;
         Ok(())
@@ -220,13 +221,13 @@ impl Evidence {
     ) -> Result<(), Undefined> {
         let proportions = PairedProportions::new(fixed, broken, pairs)?;
         let changed = (fixed + broken) as f64 / pairs as f64;
-        self.test = Some("mcnemar_exact");
+        self.test = Some("mcnemar_exact".into());
         self.minimum_detectable_effect =
             mcnemar_detectable_difference(pairs, changed, LEVEL, POWER).ok();
         self.spread = Some(changed.sqrt());
         self.p_value = Some(mcnemar_exact(fixed, broken)?);
         self.interval = Some(proportions.interval(CONFIDENCE)?);
-        self.interval_method = Some("tango");
+        self.interval_method = Some("tango".into());
         self.equivalence_p_value = margin.map(|margin| equivalence_of(&proportions, margin));
         self.verdict = Verdict::NoEvidence;
         Ok(())
@@ -238,10 +239,10 @@ impl Evidence {
         test: &'static str,
         margin: Option<f64>,
     ) -> Result<(), Undefined> {
-        self.test = Some(test);
+        self.test = Some(test.into());
         self.p_value = Some(comparison.p_value);
         self.interval = Some(comparison.interval);
-        self.interval_method = Some("t");
+        self.interval_method = Some("t".into());
         let within = margin.map(|margin| equivalence(comparison, -margin, margin)).transpose()?;
         self.equivalence_p_value = within.map(|within| within.p_value);
         self.verdict = Verdict::NoEvidence;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use fullbench_store::{CaseReader, DatasetVersion, ScopedStore};
 use fullbench_types::{ContentHash, TestCase, text_of};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::Word;
 use crate::spec::{DEFAULT_GROUP, GroupField, LoadedEvaluation, did_you_mean};
 use crate::{EngineError, InputProblem, Plan};
 
@@ -14,10 +15,10 @@ use crate::{EngineError, InputProblem, Plan};
 pub(super) const FEW_GROUPS: u64 = 30;
 
 /// What the intervals of a run are clustered by.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Clustering {
     /// `group`, or `case` where the repetitions of a case form a cluster.
-    pub by: &'static str,
+    pub by: Word,
     /// The field whose values are the groups.
     pub field: Option<String>,
     /// Groups, or cases.
@@ -34,7 +35,7 @@ impl Clustering {
         let sentence = format!(
             "Intervals are clustered by case: {cases} cases, {repetitions} repetitions each."
         );
-        Self { by: "case", field: None, clusters: cases, cases_without_group: 0, sentence }
+        Self { by: "case".into(), field: None, clusters: cases, cases_without_group: 0, sentence }
     }
 
     /// By the groups that the cases of a run turned out to have.
@@ -51,7 +52,7 @@ impl Clustering {
             _ => ".",
         });
         Self {
-            by: "group",
+            by: "group".into(),
             field: Some(field),
             clusters: groups,
             cases_without_group: without,

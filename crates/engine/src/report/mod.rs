@@ -1,4 +1,6 @@
 //! What a run says: summaries with intervals, gates, differences between runs.
+//!
+//! Reports are written as JSON and can be read back, so that a command line can show those of a server.
 
 mod accumulate;
 mod conclusion;
@@ -24,3 +26,6 @@ pub use summary::{
     GroupSummary, LatencyStep, LatencySummary, ModelSummary, RunReport, ScorerInfo, ScorerSummary,
     metadata_fields, summarize,
 };
+
+/// One of a few fixed words, or one that was read back.
+pub type Word = std::borrow::Cow<'static, str>;

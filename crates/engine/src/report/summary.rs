@@ -8,8 +8,9 @@ use fullbench_store::{
     DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
 };
 use fullbench_types::{NanoDollars, UnitKey, UnscoredReason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::Word;
 use super::accumulate::{Clustered, ModelAccumulator, ModelAccumulators};
 use super::diff::{DiffOptions, compare_runs};
 use super::gates::{Comparison, GateResult, judge_gates};
@@ -22,14 +23,14 @@ use crate::{EngineError, run::planned};
 const PAGE: u64 = 4096;
 
 /// A run in numbers.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunReport {
     /// The run's id.
     pub id: String,
     /// Its name.
     pub name: String,
     /// Where it stands.
-    pub state: &'static str,
+    pub state: Word,
     /// When it was created, UTC.
     pub created_at: String,
     /// When it ended, UTC.
@@ -59,12 +60,12 @@ pub struct RunReport {
     /// The gates, judged.
     pub gates: Vec<GateResult>,
     /// What scoring cost in dollars, beside the answers; none where it cost nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scoring_cost_usd: Option<f64>,
 }
 
 /// A scorer of a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScorerInfo {
     /// Its name.
     pub name: String,
@@ -81,7 +82,7 @@ impl From<fullbench_score::NamedScorer> for ScorerInfo {
 }
 
 /// The models' numbers for each value of a field.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupSummary {
     /// The field.
     pub by: String,
@@ -90,7 +91,7 @@ pub struct GroupSummary {
 }
 
 /// One model in numbers.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ModelSummary {
     /// The model's name.
     pub model: String,
@@ -127,7 +128,7 @@ pub struct ModelSummary {
 }
 
 /// A step of a latency histogram.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LatencyStep {
     /// From this many milliseconds.
     pub from: f64,
@@ -138,7 +139,7 @@ pub struct LatencyStep {
 }
 
 /// How long something took.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// On average.
     pub mean: f64,
@@ -151,7 +152,7 @@ pub struct LatencySummary {
 }
 
 /// One scorer on one model in numbers.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScorerSummary {
     /// The scorer's name.
     pub scorer: String,
@@ -166,7 +167,7 @@ pub struct ScorerSummary {
     /// How the interval was made: `wilson`, `t`, `t_clustered` by case, `t_clustered_by_group`, or, where all yes/no values
     /// agree, `wilson_by_case` and `wilson_by_group`; `weighted` for a cascade, `mixed_judges` where
     /// two judges gave the values.
-    pub interval: Option<&'static str>,
+    pub interval: Option<Word>,
     /// How many cases or groups the interval rests on; none where every value counts by itself.
     pub clusters: Option<u64>,
     /// The median.
@@ -188,13 +189,13 @@ pub struct ScorerSummary {
     /// Counts of 20 equal steps from 0 to 1.
     pub histogram: Vec<u64>,
     /// A cascade's tiers: the mean is an estimate of what the last one would give on all outputs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cascade: Option<CascadeSummary>,
     /// Two judges: the mean mixes what they gave.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<RouteSummary>,
     /// What was taken from judgements of similar outputs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<SimilarSummary>,
 }
 
@@ -277,7 +278,7 @@ pub async fn summarize(
     Ok(RunReport {
         id: run.id.to_string(),
         name: run.name.clone(),
-        state: run.state.as_str(),
+        state: run.state.as_str().into(),
         created_at: run.created_at.to_string(),
         finished_at: run.finished_at.map(|time| time.to_string()),
         dataset: spec.dataset.clone(),

@@ -37,12 +37,14 @@ pub struct RunControl {
     pub budget: Option<NanoDollars>,
     /// Requests are sent in provider batches, where a provider has them; otherwise batches of an earlier session are fetched.
     pub provider_batch: bool,
+    /// The caller keeps how the run ended: until then it counts as being worked on, and goes on after a kill.
+    pub leaves_end_to_caller: bool,
 }
 
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The stored run.
+    /// The run as it ended.
     pub record: RunRecord,
     /// The store it is in.
     pub store: ScopedStore,
@@ -184,7 +186,8 @@ pub async fn execute(
     if let Some(cache) = cache {
         cache.flush().await;
     }
-    if recorded.is_err() || ends.iter().any(Result::is_err) {
+    let has_failed = recorded.is_err() || ends.iter().any(Result::is_err);
+    if has_failed && !control.leaves_end_to_caller {
         store.set_run_state(record.id, RunState::Incomplete, &progress.notes()).await?;
     }
     let lanes = recorded?;
@@ -228,7 +231,10 @@ pub async fn execute(
         note_open_batches(kept_batches.open_count().await?, &progress);
     }
     let state = if is_complete { RunState::Completed } else { RunState::Incomplete };
-    let record = store.set_run_state(record.id, state, &progress.notes()).await?;
+    let record = match control.leaves_end_to_caller {
+        true => RunRecord { state, notes: progress.notes(), ..record },
+        false => store.set_run_state(record.id, state, &progress.notes()).await?,
+    };
     Ok(RunEnd { record, store, failed, unscored, open })
 }
 

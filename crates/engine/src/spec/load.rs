@@ -314,7 +314,7 @@ impl Check<'_> {
     }
 
     fn prompt_text(&mut self, prompt: &str) -> PromptTemplates {
-        if prompt.contains("{{") || prompt.contains("{%") || prompt.contains('\n') {
+        if is_template(prompt) {
             return PromptTemplates::of_text("prompt", prompt);
         }
         match self.read_text(prompt) {
@@ -401,6 +401,11 @@ pub(super) fn locate(
     }
 }
 
+/// Whether a prompt is the template itself, not the name of its file.
+pub(super) fn is_template(prompt: &str) -> bool {
+    prompt.contains("{{") || prompt.contains("{%") || prompt.contains('\n')
+}
+
 pub(super) fn named(problem: InputProblem, name: &str) -> InputProblem {
     InputProblem { message: format!("`{name}`: {}", problem.message), ..problem }
 }
@@ -410,7 +415,7 @@ pub(super) fn resolve(evaluation: &Path, name: &str) -> PathBuf {
     evaluation.parent().unwrap_or(Path::new("")).join(name)
 }
 
-fn default_name(path: &Path) -> String {
+pub(super) fn default_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if stem != "fullbench" && !stem.is_empty() {
         return stem;

@@ -6,7 +6,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Access, Answer, Endpoint};
-use crate::problem::ProblemDocument;
+use crate::problem::{KINDS, ProblemDocument};
 
 /// The document of these endpoints.
 pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
@@ -38,6 +38,9 @@ pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
         "security": [{ "key": [] }],
         "tags": tags.iter().map(|tag| json!({ "name": tag })).collect::<Vec<_>>(),
         "paths": paths,
+        "x-problems": KINDS.iter().map(|(code, status, title)| {
+            json!({ "code": code, "status": status.as_u16(), "title": title })
+        }).collect::<Vec<_>>(),
         "components": {
             "securitySchemes": {
                 "key": {

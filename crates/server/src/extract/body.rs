@@ -4,6 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::app::App;
 use crate::problem::{FieldProblem, INVALID, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE};
@@ -56,6 +57,13 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })?;
     json.end().map_err(|error| not_json(&error))?;
     Ok(value)
+}
+
+/// Tells a field that is null from one that is not there.
+pub(crate) fn given<'de, D: Deserializer<'de>>(
+    value: D,
+) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(value).map(Some)
 }
 
 fn not_json(error: &serde_json::Error) -> Problem {

@@ -7,7 +7,7 @@ mod idempotency;
 mod paging;
 mod parameters;
 
-pub(crate) use body::Body;
+pub(crate) use body::{Body, given};
 pub(crate) use caller::{Caller, KeyRing, new_secret};
 pub(crate) use etag::{Etagged, IfMatch};
 pub(crate) use idempotency::{InFlight, Kept, MAX_KEY, NewId, once};

@@ -17,3 +17,4 @@ pub(crate) mod organization;
 pub(crate) mod prompts;
 pub(crate) mod runs;
 pub(crate) mod thresholds;
+pub(crate) mod webhooks;

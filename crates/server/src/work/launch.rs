@@ -27,13 +27,10 @@ pub(crate) async fn launch(
 ) -> Result<RunRecord, Problem> {
     let Wanted { id, kind, document, dataset, order } = wanted;
     let definitions = Definitions::read(store).await?;
-    let evaluation = load_sent(document, dataset, &definitions, &app.config().rules)
-        .map_err(|error| Problem::from(error).renamed("scorers", "metrics"))?;
+    let evaluation = load_sent(document, dataset, &definitions, &app.config().rules)?;
     let version = &app.config().version;
     let request = RunRequest { id, kind, needs_keys: true, group_by: None, version, order };
-    let prepared = prepare_new(evaluation, store, request)
-        .await
-        .map_err(|error| Problem::from(error).renamed("scorers", "metrics"))?;
+    let prepared = prepare_new(evaluation, store, request).await?;
     let record = prepared.record.clone();
     // The worker takes the lock that this let go of.
     drop(prepared);

@@ -2,9 +2,9 @@
 
 use fullbench_engine::{EngineError, RunControl, RunEnd, execute, prepare_resume, summarize};
 use fullbench_llm::CacheMode;
-use fullbench_store::{NewEvent, RunRecord, ScopedStore, StoreError};
-use fullbench_types::{OrganizationId, RunId, RunState};
-use serde_json::{Value, json};
+use fullbench_store::{EndOfRun, NewEvent, RunRecord, ScopedStore};
+use fullbench_types::{EventKind, OrganizationId, RunId, RunState};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::queue::QueuedRun;
@@ -62,6 +62,10 @@ async fn carry_out(
     if !matches!(record.state, RunState::Pending | RunState::Running) {
         return Ok(());
     }
+    if record.is_cancel_asked {
+        end_cancelled(store, id).await?;
+        return Ok(());
+    }
     let stop = CancellationToken::new();
     let stopping = tokio::spawn({
         let (stop, cancelled, shutdown) = (stop.clone(), cancelled.clone(), app.stop().clone());
@@ -71,15 +75,20 @@ async fn carry_out(
         }
     });
     let prepared = prepare_resume(record, store, true).await?;
-    tell(store, id, "run.started", json!({})).await?;
-    let control =
-        RunControl { stop, cache_mode: CacheMode::Use, budget: None, provider_batch: false };
+    let started = NewEvent { run: Some(id), kind: EventKind::RunStarted, data: json!({}) };
+    store.add_events(&[started]).await?;
+    let control = RunControl {
+        stop,
+        cache_mode: CacheMode::Use,
+        budget: None,
+        provider_batch: false,
+        leaves_end_to_caller: true,
+    };
     let ended = execute(prepared, control, |_| {}).await;
     stopping.abort();
     let RunEnd { record, open, .. } = ended?;
     if cancelled.is_cancelled() {
-        let notes = vec!["cancelled on request".to_owned()];
-        end(store, id, RunState::Cancelled, &notes).await?;
+        end_cancelled(store, id).await?;
     } else if app.stop().is_cancelled() && open > 0 {
         // The next server goes on with it.
         store.set_run_state(id, RunState::Pending, &record.notes).await?;
@@ -89,6 +98,14 @@ async fn carry_out(
     Ok(())
 }
 
+/// Keeps that a run was given up on request, and tells it.
+pub(crate) async fn end_cancelled(
+    store: &ScopedStore,
+    id: RunId,
+) -> Result<RunRecord, EngineError> {
+    end(store, id, RunState::Cancelled, &["cancelled on request".to_owned()]).await
+}
+
 /// Keeps how a run ended with its numbers, and tells it.
 pub(crate) async fn end(
     store: &ScopedStore,
@@ -96,30 +113,21 @@ pub(crate) async fn end(
     state: RunState,
     notes: &[String],
 ) -> Result<RunRecord, EngineError> {
-    let record = store.set_run_state(id, state, notes).await?;
-    let mut data = json!({ "status": state });
+    let record = RunRecord { state, notes: notes.to_vec(), ..store.run(id).await? };
+    let mut told = json!({ "status": state });
     // A run that failed before its first answer has no numbers.
-    if let Ok(report) = summarize(store, &record, None).await {
-        let summary = serde_json::to_value(&report)
-            .map_err(|error| EngineError::StoredSpec(error.to_string()))?;
-        store.set_run_summary(id, &summary).await?;
-        data["gates"] = summary["gates"].clone();
+    let report = summarize(store, &record, None).await.ok();
+    let summary = report.map(serde_json::to_value).transpose();
+    let summary = summary.map_err(|error| EngineError::StoredSpec(error.to_string()))?;
+    if let Some(summary) = &summary {
+        told["gates"] = summary["gates"].clone();
     }
     let kind = match state {
-        RunState::Completed => "run.completed",
-        RunState::Cancelled => "run.cancelled",
-        RunState::Failed => "run.failed",
-        _ => "run.incomplete",
+        RunState::Completed => EventKind::RunCompleted,
+        RunState::Cancelled => EventKind::RunCancelled,
+        RunState::Failed => EventKind::RunFailed,
+        _ => EventKind::RunIncomplete,
     };
-    tell(store, id, kind, data).await?;
-    Ok(record)
-}
-
-async fn tell(
-    store: &ScopedStore,
-    run: RunId,
-    kind: &'static str,
-    data: Value,
-) -> Result<(), StoreError> {
-    store.add_events(&[NewEvent { run: Some(run), kind, data }]).await
+    let end = EndOfRun { state, notes, summary: summary.as_ref(), kind, told };
+    Ok(store.end_run(id, end).await?)
 }

@@ -10,7 +10,7 @@ use fullbench_engine::{
 use fullbench_store::{
     NewCase, NewEvent, ScopedStore, StoreError, VersionRecord, VersionValidation,
 };
-use fullbench_types::{ContentHash, ErrorCode, OrganizationId, RunId, ValidationStatus};
+use fullbench_types::{ContentHash, ErrorCode, EventKind, OrganizationId, RunId, ValidationStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
@@ -168,7 +168,7 @@ async fn finish(
         "row_count": validated.rows,
         "error_count": validated.error_count,
     });
-    let event = NewEvent { run: None, kind: "dataset.validated", data };
+    let event = NewEvent { run: None, kind: EventKind::DatasetValidated, data };
     Ok(store.add_events(&[event]).await?)
 }
 

@@ -3,6 +3,7 @@
 
 #[path = "../../../store/tests/backend/mod.rs"]
 pub(crate) mod backend;
+pub(crate) mod version;
 
 use std::time::Duration;
 

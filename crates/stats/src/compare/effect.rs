@@ -1,13 +1,13 @@
 //! How large a difference is: standardized and by dominance, with the usual words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
 
 use super::mean::{differences, samples, unless_rounding};
 use crate::{Moments, Undefined};
 
 /// A word for the size of an effect. It says how large, never whether that matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
     /// Hardly there.
@@ -55,7 +55,7 @@ impl Magnitude {
 }
 
 /// The size of an effect; positive where the second side is higher.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EffectSize {
     /// The number.
     pub value: f64,

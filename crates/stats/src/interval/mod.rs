@@ -16,10 +16,10 @@ pub(crate) use clustered::by_cluster;
 pub(crate) use mean::{around, unless_overflowed};
 pub(crate) use proportion::wilson_ends;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,

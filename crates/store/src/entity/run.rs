@@ -43,6 +43,8 @@ pub(crate) struct Model {
     pub judge_id: Option<Uuid>,
     /// What it judges.
     pub document_id: Option<Uuid>,
+    /// When somebody asked for its end.
+    pub cancel_asked_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -155,7 +155,7 @@ async fn runs(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
 }
 
 /// The column has one of these words.
-fn one_of<'word>(column: &str, words: impl Iterator<Item = &'word str>) -> SimpleExpr {
+pub(super) fn one_of<'word>(column: &str, words: impl Iterator<Item = &'word str>) -> SimpleExpr {
     let words: Vec<&str> = words.collect();
     Expr::cust(format!("{column} IN ('{}')", words.join("', '")))
 }

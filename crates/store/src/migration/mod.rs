@@ -12,6 +12,7 @@ mod m0009_provider_batches;
 mod m0010_judged_outputs;
 mod m0011_platform;
 mod m0012_documents_and_prompts;
+mod m0013_webhooks;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_judged_outputs::Migration),
             Box::new(m0011_platform::Migration),
             Box::new(m0012_documents_and_prompts::Migration),
+            Box::new(m0013_webhooks::Migration),
         ]
     }
 }

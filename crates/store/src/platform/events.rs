@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fullbench_types::{OrganizationId, RunId};
+use fullbench_types::{EventKind, OrganizationId, RunId};
 use jiff::Timestamp;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
@@ -11,9 +11,9 @@ use sea_orm::{
     QuerySelect, TransactionTrait,
 };
 use serde_json::Value;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
-use super::{from_json, time};
+use super::{from_json, time, word};
 use crate::entity::platform::{event, organization};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
@@ -27,7 +27,7 @@ pub struct NewEvent {
     /// The run it is about.
     pub run: Option<RunId>,
     /// What happened.
-    pub kind: &'static str,
+    pub kind: EventKind,
     /// The particulars.
     pub data: Value,
 }
@@ -42,31 +42,54 @@ pub struct EventRecord {
     /// The run it is about.
     pub run: Option<RunId>,
     /// What happened.
-    pub kind: String,
+    pub kind: EventKind,
     /// The particulars.
     pub data: Value,
     /// When.
     pub created_at: Timestamp,
 }
 
+/// Events that were added in a transaction, to be told once it is committed.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct AddedEvents {
+    events: Vec<EventRecord>,
+    /// Some of them are to be sent to webhooks.
+    has_deliveries: bool,
+}
+
+impl AddedEvents {
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<&EventRecord> {
+        self.events.first()
+    }
+}
+
 /// Tells readers in this process of events once they are committed.
 #[derive(Debug, Clone)]
-pub(crate) struct EventHub(broadcast::Sender<Arc<EventRecord>>);
+pub(crate) struct EventHub {
+    readers: broadcast::Sender<Arc<EventRecord>>,
+    deliveries: Arc<Notify>,
+}
 
 impl EventHub {
     pub(crate) fn new() -> Self {
-        Self(broadcast::Sender::new(BEHIND))
+        Self { readers: broadcast::Sender::new(BEHIND), deliveries: Arc::default() }
     }
 
-    pub(crate) fn tell(&self, events: Vec<EventRecord>) {
-        for event in events {
+    pub(crate) fn tell(&self, added: AddedEvents) {
+        for event in added.events {
             // Nobody need be listening.
-            let _ = self.0.send(Arc::new(event));
+            let _ = self.readers.send(Arc::new(event));
+        }
+        if added.has_deliveries {
+            self.deliveries.notify_one();
         }
     }
 
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<EventRecord>> {
-        self.0.subscribe()
+    /// Something is to be sent to a webhook.
+    pub(crate) fn tell_of_delivery(&self) {
+        self.deliveries.notify_one();
     }
 }
 
@@ -74,7 +97,12 @@ impl Store {
     /// Events of all organizations of this process from now on, as they are committed.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Arc<EventRecord>> {
-        self.events().listen()
+        self.events().readers.subscribe()
+    }
+
+    /// Waits until something is to be sent to a webhook that was not before.
+    pub async fn delivery_added(&self) {
+        self.events().deliveries.notified().await;
     }
 }
 
@@ -93,9 +121,9 @@ impl ScopedStore {
         &self,
         transaction: &impl ConnectionTrait,
         new: &[NewEvent],
-    ) -> Result<Vec<EventRecord>, StoreError> {
+    ) -> Result<AddedEvents, StoreError> {
         if new.is_empty() {
-            return Ok(Vec::new());
+            return Ok(AddedEvents::default());
         }
         // The organization's row is held until the commit: numbers become visible in their order.
         let counted = organization::Entity::update_many()
@@ -121,7 +149,7 @@ impl ScopedStore {
                 organization_id: Set(self.organization.0),
                 number: Set(number),
                 run_id: Set(event.run.map(|run| run.0)),
-                kind: Set(event.kind.to_owned()),
+                kind: Set(event.kind.as_str().to_owned()),
                 data: Set(event.data.to_string()),
                 created_at: Set(now),
             });
@@ -129,13 +157,14 @@ impl ScopedStore {
                 organization: self.organization,
                 number: number as u64,
                 run: event.run,
-                kind: event.kind.to_owned(),
+                kind: event.kind,
                 data: event.data.clone(),
                 created_at,
             });
         }
         event::Entity::insert_many(rows).exec_without_returning(transaction).await?;
-        Ok(told)
+        let has_deliveries = self.add_deliveries_in(transaction, &told).await?;
+        Ok(AddedEvents { events: told, has_deliveries })
     }
 
     /// Events after a number, of one run or of all, in order.
@@ -171,6 +200,6 @@ fn record(row: event::Model) -> Result<EventRecord, StoreError> {
         run: row.run_id.map(RunId),
         data: from_json(&row.data)?,
         created_at: time(row.created_at)?,
-        kind: row.kind,
+        kind: word(&row.kind, EventKind::from_word)?,
     })
 }

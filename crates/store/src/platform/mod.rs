@@ -1,32 +1,38 @@
 //! What a team's platform keeps: organizations with users and keys, data sets with versions, cases and agreed answers, documents,
-//! prompts with versions, events, and requests that must not be carried out twice.
+//! prompts with versions, events and who is sent them, and requests that must not be carried out twice.
 
 mod cases;
 mod datasets;
+mod deliveries;
 mod documents;
 mod events;
 mod ground_truths;
 mod idempotency;
 mod keys;
 mod organizations;
+mod outbox;
 mod prompts;
 mod singles;
 mod versions;
+mod webhooks;
 
 pub use cases::{CaseRecord, NewCase};
 pub use datasets::{DatasetChange, DatasetRecord, NewDataset};
+pub use deliveries::{AttemptRecord, DeliveryFilter, DeliveryRecord};
 pub use documents::{DocumentRecord, NewDocument};
-pub(crate) use events::EventHub;
+pub(crate) use events::{AddedEvents, EventHub};
 pub use events::{EventRecord, NewEvent};
 pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
 pub use keys::{ApiKeyRecord, NewApiKey, UserRecord};
 pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
+pub use outbox::{AfterAttempt, DueDelivery};
 pub use prompts::{
     NewPrompt, NewPromptVersion, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
 };
 pub use singles::SingleRun;
 pub use versions::{NewVersion, VersionRecord, VersionValidation};
+pub use webhooks::{NewWebhook, WebhookChange, WebhookRecord};
 
 use jiff::Timestamp;
 use serde::Serialize;

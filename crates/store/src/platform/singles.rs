@@ -1,10 +1,10 @@
 //! Evaluations of single answers: whole runs of one unit, many of them in one transaction.
 
-use fullbench_types::{Generation, NanoDollars, RunId, RunState, UnitKey};
+use fullbench_types::{EventKind, Generation, NanoDollars, RunId, RunState, UnitKey};
 use sea_orm::{TransactionTrait, Value};
 use serde_json::json;
 
-use super::{NewEvent, to_json};
+use super::{AddedEvents, NewEvent, to_json};
 use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
 use crate::{
@@ -111,10 +111,10 @@ impl ScopedStore {
             .filter(|single| single.state == RunState::Completed)
             .map(|single| single.run.id)
             .collect();
-        let mut told = Vec::new();
+        let mut told = AddedEvents::default();
         if !finished.is_empty() {
             let data = json!({ "evaluation_ids": finished });
-            let event = NewEvent { run: None, kind: "evaluations.completed", data };
+            let event = NewEvent { run: None, kind: EventKind::EvaluationsCompleted, data };
             told = self.add_events_in(&transaction, &[event]).await?;
         }
         transaction.commit().await?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::call::{Call, Condition, placeholder};
 use self::numbers::{OF_MODEL, OF_SCORER, numbers_of};
@@ -20,7 +20,7 @@ use crate::InputProblem;
 use crate::spec::did_you_mean;
 
 /// One gate on one model.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GateResult {
     /// The condition.
     pub expression: String,
@@ -33,7 +33,7 @@ pub struct GateResult {
     /// The numbers it rests on, or why it cannot be judged.
     pub detail: String,
     /// The comparisons with baselines it rests on.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<GateEvidence>,
 }
 

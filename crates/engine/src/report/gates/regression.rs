@@ -1,7 +1,7 @@
 //! What a comparison with a baseline says about "no regression".
 
 use fullbench_stats::compare::mcnemar_exact;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::diff::{DiffCounts, DiffReport};
 use super::super::evidence::{Evidence, LEVEL, Verdict};
@@ -28,7 +28,7 @@ pub(super) enum Judgement {
 }
 
 /// A comparison that a gate rests on.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GateEvidence {
     /// The baseline.
     pub baseline: String,
@@ -37,7 +37,7 @@ pub struct GateEvidence {
     /// By how much the scorer may be worse.
     pub margin: f64,
     /// What else to know: data that differ from the baseline's, cases that are not compared.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// What was compared.
     #[serde(flatten)]
@@ -131,7 +131,7 @@ fn of_evidence(evidence: &Evidence, margin: f64) -> Judgement {
         rounded(-margin)
     );
     if let Some(needed) = needed(evidence, margin) {
-        let what = match evidence.observation {
+        let what = match evidence.observation.as_ref() {
             "group" => "groups",
             _ => "cases",
         };

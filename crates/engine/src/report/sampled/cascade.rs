@@ -3,13 +3,13 @@
 use fullbench_stats::Interval;
 use fullbench_stats::sampling::{Target, WeightedSums, WeightedValues};
 use fullbench_types::{CascadeEnd, CascadePath, NanoDollars, Outcome, Score, TierEntry, TierPath};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::similar::SimilarSums;
 use super::{CONFIDENCE, ClusteredSums, Estimated, SimilarSummary, add_money, dollars};
 
 /// What a cascade says of one model.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CascadeSummary {
     /// Outputs that went through it.
     pub outputs: u64,
@@ -38,7 +38,7 @@ pub struct CascadeSummary {
 }
 
 /// One tier of a cascade.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TierSummary {
     /// Its name.
     pub tier: String,
@@ -61,12 +61,12 @@ pub struct TierSummary {
     /// How it agrees with the last tier; none for the last.
     pub agreement: Option<AgreementSummary>,
     /// What was taken from judgements of similar outputs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<SimilarSummary>,
 }
 
 /// A cheap tier beside the last one, on outputs that both scored. These are no random sample, so that shares are weighted.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgreementSummary {
     /// Outputs that both scored.
     pub overlap: u64,

@@ -10,7 +10,7 @@ mod similar;
 use fullbench_stats::sampling::{Target, WeightedCluster, WeightedSums};
 use fullbench_stats::{Moments, mean_interval};
 use fullbench_types::{NanoDollars, Score, ScorePath};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use cascade::{AgreementSummary, CascadeSummary, TierSummary};
 pub use route::{RouteNumbers, RouteSummary};
@@ -24,7 +24,7 @@ use similar::SimilarSums;
 const CONFIDENCE: f64 = 0.95;
 
 /// An estimate with its 95% interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimated {
     /// The estimate.
     pub estimate: f64,

@@ -2,12 +2,13 @@
 
 use fullbench_stats::sampling::{Target, WeightedSums};
 use fullbench_types::{NanoDollars, Outcome, Route, RoutePath, Score};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ClusteredSums, Estimated, add_money, dollars};
+use crate::report::Word;
 
 /// What two judges gave on the outputs that went to each. Their common mean mixes two instruments.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RouteSummary {
     /// Each judge on its own outputs.
     pub routes: Vec<RouteNumbers>,
@@ -33,10 +34,10 @@ impl RouteSummary {
 }
 
 /// One judge on the outputs that went to it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RouteNumbers {
     /// `cheap` or `strong`.
-    pub route: &'static str,
+    pub route: Word,
     /// Outputs that went to it.
     pub outputs: u64,
     /// Their mean, with the interval for other outputs like them.
@@ -117,5 +118,5 @@ impl RouteSums {
 
 fn numbers(route: Route, (outputs, sums): &(u64, ClusteredSums)) -> RouteNumbers {
     let mean = Estimated::mean(&sums.closed(), Target::OtherOutputs);
-    RouteNumbers { route: route.as_str(), outputs: *outputs, mean }
+    RouteNumbers { route: route.as_str().into(), outputs: *outputs, mean }
 }

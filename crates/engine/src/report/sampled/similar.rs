@@ -2,7 +2,7 @@
 
 use fullbench_stats::Moments;
 use fullbench_types::{NanoDollars, SimilarPath};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Estimated, add_money, dollars};
 
@@ -10,7 +10,7 @@ use super::{Estimated, add_money, dollars};
 const SAME: f64 = 1e-9;
 
 /// What the semantic cache did.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SimilarSummary {
     /// Outputs that say the same as one judged before; all but the audited took its score.
     pub hits: u64,

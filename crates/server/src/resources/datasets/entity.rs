@@ -6,12 +6,12 @@ use fullbench_store::{DatasetChange, DatasetRecord, NewDataset, Page};
 use fullbench_types::DatasetKind;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{TAG, check_page, check_text};
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, Etagged, IfMatch, NewId, PathParts, Query};
+use crate::extract::{Body, Caller, Etagged, IfMatch, NewId, PathParts, Query, given};
 use crate::files::Files;
 use crate::problem::Problem;
 
@@ -59,11 +59,6 @@ struct Change {
     #[serde(default)]
     #[schemars(length(max = 64), inner(length(min = 1, max = 64), regex(pattern = r"\S")))]
     tags: Option<Vec<String>>,
-}
-
-/// Tells null from nothing.
-fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(value).map(Some)
 }
 
 /// Which data sets to list.

@@ -17,7 +17,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, Caller, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
-use crate::work::{Cancelled, end, launch};
+use crate::work::{Cancelled, end_cancelled, launch};
 
 use request::NewExecution;
 use view::{Execution, shown};
@@ -82,7 +82,7 @@ async fn create(
     let wanted = new.wanted(&caller, RunId(id)).await?;
     let run = launch(&app, &caller.store, wanted)
         .await
-        .map_err(|problem| problem.renamed("models[0]", "model"))?;
+        .map_err(|problem| problem.renamed("scorers", "metrics").renamed("models[0]", "model"))?;
     Ok((StatusCode::ACCEPTED, Json(shown(&caller.store, &run).await?)).into_response())
 }
 
@@ -119,9 +119,9 @@ async fn cancel(
     if run.state.is_final() {
         return Err(Problem::new(CONFLICT, format!("the execution is {}", run.state)));
     }
+    caller.store.ask_to_cancel(run.id).await?;
     if app.queue().cancel(run.id) != Cancelled::Taken {
-        let notes = vec!["cancelled on request".to_owned()];
-        end(&caller.store, run.id, RunState::Cancelled, &notes).await?;
+        end_cancelled(&caller.store, run.id).await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

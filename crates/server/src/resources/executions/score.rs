@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Json;
 use fullbench_engine::{
-    Definitions, InputProblem, MetricRules, RunControl, execute, load_sent_scorers, prepare_rescore,
+    Definitions, InputProblem, MetricRules, RunControl, RunEnd, execute, load_sent_scorers,
+    prepare_rescore,
 };
 use fullbench_llm::CacheMode;
 use fullbench_types::RunState;
@@ -94,12 +95,16 @@ async fn score(
         cache_mode: CacheMode::Use,
         budget: None,
         provider_batch: false,
+        leaves_end_to_caller: true,
     };
     // A task of its own: who asked may go away, and the run still comes to its end.
+    let (scored, scoped) = (prepared.record.id, store.clone());
     let scoring = app.tasks().spawn(async move {
-        let ended = execute(prepared, control, |_| {}).await?;
-        let record = ended.record;
-        end(&ended.store, record.id, record.state, &record.notes).await
+        let (state, notes) = match execute(prepared, control, |_| {}).await {
+            Ok(RunEnd { record, .. }) => (record.state, record.notes),
+            Err(error) => (RunState::Incomplete, vec![error.to_string()]),
+        };
+        end(&scoped, scored, state, &notes).await
     });
     let run = scoring.await.map_err(|error| internal(&error))??;
     let reader = RunReader::open(store, &run).await?;

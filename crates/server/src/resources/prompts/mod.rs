@@ -7,12 +7,12 @@ use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewPrompt, PromptChange, PromptRecord};
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::api::Endpoint;
 use crate::extract::{
-    Body, Caller, Etagged, IfMatch, NewId, PathParts, Query, has_more, page, usual_limit,
+    Body, Caller, Etagged, IfMatch, NewId, PathParts, Query, given, has_more, page, usual_limit,
 };
 use crate::problem::Problem;
 
@@ -49,11 +49,6 @@ struct Change {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>", length(max = 10_000))]
     description: Option<Option<String>>,
-}
-
-/// Tells null from nothing.
-fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(value).map(Some)
 }
 
 /// Which prompts to list.

@@ -1,4 +1,4 @@
-//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events.
+//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks.
 
 pub(crate) mod api_key;
 pub(crate) mod dataset;
@@ -12,3 +12,6 @@ pub(crate) mod prompt;
 pub(crate) mod prompt_version;
 pub(crate) mod test_case;
 pub(crate) mod user;
+pub(crate) mod webhook;
+pub(crate) mod webhook_attempt;
+pub(crate) mod webhook_delivery;

@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::extract::{Body, Caller, NewId};
 use crate::problem::Problem;
 use crate::resources::evaluations::shapes::{Metric, Model};
+use crate::resources::webhooks::check_url;
 use crate::work::{Wanted, frozen, launch};
 
 /// The model that judges where none is named.
@@ -48,7 +49,7 @@ struct NewBatch {
     messages: Option<MessageTemplates>,
     #[serde(default)]
     config: BatchConfig,
-    /// Who is told when the batch ends: it gets a signed POST.
+    /// Who is told when the batch ends: it gets a POST, signed with the secret at `/v1/organization/webhook-secret`.
     #[serde(default)]
     #[schemars(length(max = 2048))]
     webhook_url: Option<String>,
@@ -154,7 +155,7 @@ async fn create(
     Body(mut new): Body<NewBatch>,
 ) -> Result<Response, Problem> {
     let store = &caller.store;
-    check(&new)?;
+    check(&app, &new)?;
     let dataset = frozen(store, new.dataset_version_id).await?;
     if new.name.is_none() {
         let version = store.version(new.dataset_version_id).await?;
@@ -205,7 +206,14 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let run = launch(&app, store, wanted).await?;
+    let run = launch(&app, store, wanted).await.map_err(|problem| {
+        // The engine speaks of an evaluation file.
+        problem
+            .renamed("scorers", "metrics")
+            .renamed("gates", "config.gates")
+            .renamed("repetitions", "config.repetitions")
+            .renamed("limits.concurrency", "config.parallelism")
+    })?;
     let seconds = match asks {
         true => run.planned_units as f64 * 2.0 / f64::from(parallelism),
         false => run.planned_units as f64 / 5_000.0,
@@ -220,7 +228,7 @@ async fn create(
     Ok((StatusCode::ACCEPTED, Json(started)).into_response())
 }
 
-fn check(new: &NewBatch) -> Result<(), Problem> {
+fn check(app: &App, new: &NewBatch) -> Result<(), Problem> {
     let config = &new.config;
     if config.sample_rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1.0)) {
         return Err(Problem::field("config.sample_rate", "use a share above 0 and up to 1"));
@@ -237,11 +245,10 @@ fn check(new: &NewBatch) -> Result<(), Problem> {
     if new.name.as_ref().is_some_and(|name| name.is_empty() || name.chars().count() > 255) {
         return Err(Problem::field("name", "a name has 1 to 255 letters"));
     }
-    let url = new.webhook_url.as_deref();
-    if url.is_some_and(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
-        return Err(Problem::field("webhook_url", "a webhook is reached by http:// or https://"));
+    match &new.webhook_url {
+        Some(url) => check_url(app, "webhook_url", url),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The batch as an evaluation file says it.

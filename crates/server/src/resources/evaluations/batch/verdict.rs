@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Json;
-use fullbench_engine::{DiffCounts, DiffOptions, DiffReport, Verdict, compare_runs};
+use fullbench_engine::{DiffCounts, DiffOptions, DiffReport, Verdict, Word, compare_runs};
 use fullbench_store::{RunRecord, ScopedStore};
 use fullbench_types::RunState;
 use schemars::JsonSchema;
@@ -239,7 +239,7 @@ impl From<DiffCounts> for ComparedScore {
             difference: evidence.difference,
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
-            test: evidence.test.map(str::to_owned),
+            test: evidence.test.map(Word::into_owned),
             p_value: evidence.p_value,
             adjusted_p_value: evidence.adjusted_p_value,
             undefined: evidence.undefined,

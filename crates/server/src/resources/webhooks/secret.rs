@@ -1,0 +1,65 @@
+//! The secrets that receivers check signatures with. They are made anew each time they are asked for, and kept nowhere.
+
+use axum::extract::State;
+use axum::response::Json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{TAG, Webhook, shown};
+use crate::api::Endpoint;
+use crate::app::App;
+use crate::extract::{Caller, Etagged, PathParts};
+use crate::problem::Problem;
+
+/// What a receiver checks signatures with.
+#[derive(Serialize, JsonSchema)]
+struct WebhookSecret {
+    /// `whsec_` and the secret in Base64.
+    secret: String,
+}
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let changed = "The secret before signs as well for another 24 hours: `webhook-signature` then has two signatures.";
+    vec![
+        Endpoint::get("/v1/webhooks/{webhook_id}/secret", "get_webhook_secret", get)
+            .about(TAG, "The secret of a webhook", "Whoever has it can check what comes from here.")
+            .gives::<WebhookSecret>(200, "The secret"),
+        Endpoint::post("/v1/webhooks/{webhook_id}/rotate-secret", "rotate_webhook_secret", change)
+            .about(TAG, "Change the secret of a webhook", changed)
+            .gives::<Webhook>(200, "The webhook; its new secret is at `…/secret`")
+            .with_etag(),
+        Endpoint::get("/v1/organization/webhook-secret", "get_batch_webhook_secret", of_batches)
+            .about(
+                TAG,
+                "The secret of `webhook_url`",
+                "What is sent to the `webhook_url` of a batch is signed with it.",
+            )
+            .gives::<WebhookSecret>(200, "The secret"),
+    ]
+}
+
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathParts(id): PathParts<Uuid>,
+) -> Result<Json<WebhookSecret>, Problem> {
+    let webhook = caller.store.webhook(id).await?;
+    let secret = app.secret_key().of_webhook(webhook.id, webhook.secret_number).shown();
+    Ok(Json(WebhookSecret { secret }))
+}
+
+async fn change(
+    caller: Caller,
+    PathParts(id): PathParts<Uuid>,
+) -> Result<Etagged<Webhook>, Problem> {
+    Ok(shown(caller.store.change_webhook_secret(id).await?))
+}
+
+async fn of_batches(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<WebhookSecret>, Problem> {
+    let secret = app.secret_key().of_batches(caller.store.organization()).shown();
+    Ok(Json(WebhookSecret { secret }))
+}

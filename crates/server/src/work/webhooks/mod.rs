@@ -1,0 +1,145 @@
+//! Sends events to webhooks: several at a time, again and again with longer and longer waits until they arrive.
+//!
+//! What is to be sent is in the store. Whoever takes a delivery leases it, so that after a kill somebody else takes it: an event
+//! may be sent twice, with the same id, and is never forgotten.
+
+mod address;
+mod send;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fullbench_store::{AfterAttempt, AttemptRecord, DueDelivery, StoreError};
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Semaphore;
+
+pub(crate) use address::problem_of;
+use send::{Outcome, Sender, TIMEOUT};
+
+use crate::app::App;
+use crate::server::StartError;
+
+/// Events that are sent at the same time.
+const AT_ONCE: usize = 16;
+/// For how long whoever took a delivery has it: longer than a try can last.
+const LEASE: SignedDuration = SignedDuration::from_secs(TIMEOUT.as_secs() as i64 + 15);
+/// The longest wait before looking again, since another process may have added something.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// Starts the sending.
+pub(super) fn start(app: &App) -> Result<(), StartError> {
+    let sender = Sender::new(app.secret_key().clone(), app.config().allow_private_webhooks)
+        .map_err(StartError::Webhooks)?;
+    let sender = Arc::new(sender);
+    let app = app.clone();
+    app.tasks().clone().spawn(async move {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        loop {
+            let wait = match send_due(&app, &sender, &places).await {
+                Ok(wait) => wait,
+                Err(error) => {
+                    tracing::warn!(%error, "deliveries could not be read");
+                    LOOK_AGAIN
+                }
+            };
+            tokio::select! {
+                () = app.stop().cancelled() => return,
+                () = app.store().delivery_added() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Sends what is due as far as there is room, and says how long there is nothing to do.
+async fn send_due(
+    app: &App,
+    sender: &Arc<Sender>,
+    places: &Arc<Semaphore>,
+) -> Result<Duration, StoreError> {
+    loop {
+        let Ok(first) = places.clone().acquire_owned().await else { return Ok(LOOK_AGAIN) };
+        if app.stop().is_cancelled() {
+            return Ok(LOOK_AGAIN);
+        }
+        let room = 1 + places.available_permits();
+        let due = app.store().take_deliveries(room as u64, LEASE).await?;
+        if due.is_empty() {
+            break;
+        }
+        let mut first = Some(first);
+        for one in due {
+            let place = match first.take() {
+                Some(place) => place,
+                None => match places.clone().acquire_owned().await {
+                    Ok(place) => place,
+                    Err(_) => return Ok(LOOK_AGAIN),
+                },
+            };
+            let (app, sender) = (app.clone(), sender.clone());
+            app.tasks().clone().spawn(async move {
+                if let Err(error) = try_once(&app, &sender, &one).await {
+                    tracing::warn!(delivery = %one.delivery.id, %error, "a try could not be kept");
+                }
+                drop(place);
+            });
+        }
+    }
+    let next = app.store().next_delivery_at().await?;
+    let wait = next.map_or(SignedDuration::MAX, |next| next.duration_since(Timestamp::now()));
+    let wait = Duration::try_from(wait).unwrap_or(Duration::ZERO);
+    Ok(wait.clamp(Duration::from_millis(10), LOOK_AGAIN))
+}
+
+async fn try_once(app: &App, sender: &Sender, due: &DueDelivery) -> Result<(), StoreError> {
+    let store = app.store().scoped(due.delivery.organization);
+    if let Some(problem) = unwanted(due) {
+        let attempt = AttemptRecord {
+            started_at: Timestamp::now(),
+            milliseconds: 0,
+            response_status: None,
+            problem: Some(problem.to_owned()),
+        };
+        let url = due.delivery.url.as_str();
+        return store.note_attempt(&due.delivery, url, attempt, AfterAttempt::GivenUp).await;
+    }
+    let outcome = sender.send(due).await;
+    let after = after(app, due, &outcome);
+    store.note_attempt(&due.delivery, &outcome.url, outcome.attempt, after).await?;
+    if let (true, Some(webhook)) = (outcome.is_gone, &due.webhook) {
+        store.disable_webhook(webhook.id, "the receiver answered 410 Gone").await?;
+    }
+    Ok(())
+}
+
+/// Why a delivery is not sent at all.
+fn unwanted(due: &DueDelivery) -> Option<&'static str> {
+    match (&due.webhook, due.delivery.webhook) {
+        (None, Some(_)) => Some("the webhook was removed"),
+        (Some(webhook), _) if !webhook.enabled => Some("the webhook is disabled"),
+        _ => None,
+    }
+}
+
+fn after(app: &App, due: &DueDelivery, outcome: &Outcome) -> AfterAttempt {
+    if outcome.is_delivered() {
+        return AfterAttempt::Delivered;
+    }
+    let tried = due.delivery.attempts.saturating_sub(due.delivery.attempts_before) as usize;
+    match app.config().webhook_waits.get(tried) {
+        Some(wait) if !outcome.is_gone => {
+            // Up to a tenth more, so that not everything comes again at once.
+            let wait = wait.mul_f64(1.0 + 0.1 * share(due));
+            let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+            let wait = wait.max(outcome.wish.unwrap_or(SignedDuration::ZERO));
+            AfterAttempt::RetryAt(Timestamp::now().saturating_add(wait).unwrap_or(Timestamp::MAX))
+        }
+        _ => AfterAttempt::GivenUp,
+    }
+}
+
+/// A number from 0 to 1 that differs from one delivery to the next: the last bits of an id are random.
+fn share(due: &DueDelivery) -> f64 {
+    f64::from(due.delivery.id.as_bytes()[15]) / 255.0
+}

@@ -32,7 +32,9 @@ mod results;
 mod rollup;
 mod run_scorers;
 mod runs;
+mod schema;
 mod sqlite;
+mod status;
 
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
@@ -66,3 +68,4 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
+pub use status::{DatabaseKind, DatabaseStatus, TableRows};

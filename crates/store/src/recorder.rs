@@ -200,7 +200,7 @@ impl ScopedStore {
             let (run, record) = record_of(record);
             self.generation_values(run, &record, now, values);
         };
-        insert.run(self, transaction, records, values).await
+        insert.run(transaction, records, values).await
     }
 
     /// Adds scores of runs.
@@ -220,7 +220,7 @@ impl ScopedStore {
             let (run, record) = record_of(record);
             self.score_values(run, record, now, values);
         };
-        insert.run(self, transaction, records, values).await
+        insert.run(transaction, records, values).await
     }
 
     /// Sets how far lanes of runs have come.
@@ -244,7 +244,7 @@ impl ScopedStore {
                 lane.spent.0.into(),
             ]);
         };
-        insert.run(self, transaction, lanes, values).await
+        insert.run(transaction, lanes, values).await
     }
 
     fn generation_values(

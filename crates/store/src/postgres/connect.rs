@@ -15,7 +15,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 
 /// A pool of connections, of which one is known to work.
-pub(super) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<PgPool, StoreError> {
+pub(crate) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<PgPool, StoreError> {
     // A pool tries again until its time is over, and then says only that; one connection says why.
     connect_once(url).await?.close().await.map_err(|error| unconnected(url, &error))?;
     let pool = PgPoolOptions::new()

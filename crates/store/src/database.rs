@@ -95,7 +95,7 @@ impl Store {
                 Ok(Some(ScopedConnection::sqlite(database)))
             }
             DatabaseLocation::Postgres { url, .. } => {
-                Ok(Some(ScopedConnection::postgres(postgres::connect(url, 1).await?)))
+                Ok(Some(ScopedConnection::postgres(postgres::connect_alone(url).await?)))
             }
         }
     }

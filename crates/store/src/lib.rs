@@ -9,6 +9,7 @@ extern crate self as fullbench_store;
 #[cfg(test)]
 #[path = "../tests/backend/mod.rs"]
 mod backend;
+mod backup;
 mod baselines;
 mod cache;
 mod connection;
@@ -36,6 +37,7 @@ mod schema;
 mod sqlite;
 mod status;
 
+pub use backup::{BackupContents, BackupObjects, BackupTable};
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};

@@ -64,8 +64,8 @@ impl Schema {
         Ok(Self { tables: by_reference(tables) })
     }
 
-    /// The tables as a database has them that may have been made when one had another name.
-    pub(crate) fn as_stored(mut self, stored: &[String]) -> Self {
+    /// The tables under the names that a database has them by, which may be of a time when one had another.
+    pub(crate) fn named_as_in(mut self, stored: &[String]) -> Self {
         for table in &mut self.tables {
             let has = |name: &str| stored.iter().any(|stored| stored == name);
             if table.name == "dataset_contents" && !has(&table.name) && has(OLD_DATASET_CONTENTS) {
@@ -163,7 +163,35 @@ fn by_reference(mut waiting: Vec<Table>) -> Vec<Table> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use sea_orm::TransactionTrait;
+
     use super::*;
+    use crate::backend::{Place, on_every_backend};
+
+    on_every_backend!(a_database_has_the_tables_and_columns_of_the_schema);
+
+    async fn a_database_has_the_tables_and_columns_of_the_schema(place: Place) {
+        let store = place.open().await;
+        let transaction = store.system().begin().await.unwrap();
+        let schema = Schema::after(migration::known().len()).await.unwrap();
+        let mut names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+        names.push(migration::TABLE);
+        names.sort_unstable();
+        assert_eq!(stored_tables(&transaction).await.unwrap(), names);
+        for table in &schema.tables {
+            let sql = match place.is_postgres() {
+                true => format!(
+                    "SELECT attname::text FROM pg_attribute WHERE attrelid = '{}'::regclass \
+                     AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+                    table.name
+                ),
+                false => format!("SELECT name FROM pragma_table_info('{}')", table.name),
+            };
+            let columns: Vec<&str> =
+                table.columns.iter().map(|column| column.name.as_str()).collect();
+            assert_eq!(column(&transaction, &sql).await.unwrap(), columns, "{}", table.name);
+        }
+    }
 
     #[tokio::test]
     async fn a_table_comes_after_those_it_points_to() {

@@ -98,7 +98,7 @@ async fn look(
     status.newer = without(&applied, known);
     let known_part = applied.len() - status.newer.len();
     let stored = stored_tables(&transaction).await?;
-    let schema = Schema::after(known_part).await?.as_stored(&stored);
+    let schema = Schema::after(known_part).await?.named_as_in(&stored);
     for table in schema.tables {
         if stored.contains(&table.stored_as) {
             let sql = format!("SELECT count(*) FROM \"{}\"", table.stored_as);

@@ -15,7 +15,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 
 /// A pool of connections, of which one is known to work.
-pub(crate) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<PgPool, StoreError> {
+pub(super) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<PgPool, StoreError> {
     // A pool tries again until its time is over, and then says only that; one connection says why.
     connect_once(url).await?.close().await.map_err(|error| unconnected(url, &error))?;
     let pool = PgPoolOptions::new()
@@ -31,6 +31,15 @@ pub(crate) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<P
             })
         });
     pool.connect_with(options(url)).await.map_err(|error| unconnected(url, &error))
+}
+
+/// A pool of one connection for work that changes tables: it keeps no prepared statements, which would be for tables as they
+/// were.
+pub(crate) async fn connect_alone(url: &PostgresUrl) -> Result<PgPool, StoreError> {
+    connect_once(url).await?.close().await.map_err(|error| unconnected(url, &error))?;
+    let options = options(url).statement_cache_capacity(0);
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ACQUIRE_TIMEOUT);
+    pool.connect_with(options).await.map_err(|error| unconnected(url, &error))
 }
 
 /// One connection of its own.

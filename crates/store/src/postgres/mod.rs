@@ -19,7 +19,7 @@ use sea_orm::{
 };
 use sea_orm_migration::MigratorTrait;
 
-pub(crate) use connect::{connect, connect_once};
+pub(crate) use connect::{connect_alone, connect_once};
 pub(crate) use partitions::{
     create_default as create_default_partition, ensure_for as ensure_partitions_for, is_partitioned,
 };

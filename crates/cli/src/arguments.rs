@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod dataset;
+pub(crate) mod db;
 pub(crate) mod judge_check;
 pub(crate) mod judging;
 pub(crate) mod metric;
@@ -22,9 +23,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "fullbench", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// The folder with runs, data and cache [default: ./.fullbench, or the one above that has it]
-    #[arg(long, global = true, env = "FULLBENCH_HOME", value_name = "FOLDER")]
-    pub(crate) home: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArguments,
 
     /// Work on this server instead of this machine (run, resume, list, show, export); its key is in FULLBENCH_API_KEY
     #[arg(long, global = true, env = "FULLBENCH_SERVER", value_name = "URL")]
@@ -36,6 +36,28 @@ pub(crate) struct Arguments {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Where the state is.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArguments {
+    /// The folder with runs, data and cache [default: ./.fullbench, or the one above that has it]
+    #[arg(long, global = true, env = "FULLBENCH_HOME", value_name = "FOLDER")]
+    pub(crate) home: Option<PathBuf>,
+
+    /// Keep runs and everything else with rows in this PostgreSQL database instead of a file in the home folder
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "FULLBENCH_DATABASE",
+        hide_env_values = true
+    )]
+    pub(crate) database: Option<String>,
+
+    /// Keep files and blobs there instead of in the home folder: `s3://bucket/prefix` or `file:///folder`
+    #[arg(long, global = true, value_name = "URL", env = "FULLBENCH_OBJECTS")]
+    pub(crate) objects: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,6 +90,8 @@ pub(crate) enum Command {
     /// Write every result of a run to stdout
     Export(ExportArguments),
     Serve(serve::ServeArguments),
+    /// The database: its state, its upgrades, backups of everything
+    Db(db::DbArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
     /// Statistics of files: agreement, rankings, experiments, judges against people

@@ -14,7 +14,7 @@ use crate::output::visible;
 pub(crate) enum Exit {
     /// All is well.
     Fine = 0,
-    /// A gate failed.
+    /// A gate failed, or a check found something to do.
     GateFailed = 1,
     /// The user's input is wrong.
     WrongInput = 2,

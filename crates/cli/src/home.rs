@@ -1,56 +1,99 @@
-//! Where the state lives.
+//! Where the state lives: a folder, and the servers that stand in for parts of it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fullbench_engine::Definitions;
-use fullbench_store::{ScopedStore, Store};
+use fullbench_store::{DatabaseLocation, ObjectsLocation, ScopedStore, Store, StoreLocation};
 use fullbench_types::DEFAULT_ORGANIZATION;
 
+use crate::arguments::PlaceArguments;
 use crate::failure::CliError;
 
 /// The name of the folder.
 const FOLDER: &str = ".fullbench";
 
-/// The folder the user names, else `.fullbench` here or in the nearest folder above that has one.
-pub(crate) fn folder(named: Option<PathBuf>) -> PathBuf {
-    if let Some(named) = named {
-        return named;
+/// The folder of the state, and where its database and its objects are.
+pub(crate) struct Home {
+    folder: PathBuf,
+    location: StoreLocation,
+}
+
+impl Home {
+    /// What the user names; else `.fullbench` here or in the nearest folder above that has one.
+    pub(crate) fn new(place: &PlaceArguments) -> Result<Self, CliError> {
+        let location = StoreLocation {
+            // Read here and not with the arguments, whose messages would repeat the password.
+            database: match &place.database {
+                Some(url) => url.parse()?,
+                None => DatabaseLocation::Folder,
+            },
+            objects: place.objects.clone().map(ObjectsLocation::Url).unwrap_or_default(),
+        };
+        let folder = place.home.clone().unwrap_or_else(nearest_folder);
+        Ok(Self { folder, location })
     }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the database and the objects are.
+    pub(crate) fn location(&self) -> &StoreLocation {
+        &self.location
+    }
+
+    /// Opens the store, as all organizations see it.
+    pub(crate) async fn open_whole(&self) -> Result<Store, CliError> {
+        Ok(Store::open_at(&self.folder, &self.location).await?)
+    }
+
+    /// Opens the store of the command line.
+    pub(crate) async fn open(&self) -> Result<ScopedStore, CliError> {
+        Ok(self.open_whole().await?.scoped(DEFAULT_ORGANIZATION))
+    }
+
+    /// Opens the store, where there is one already.
+    pub(crate) async fn open_if_there(&self) -> Result<Option<ScopedStore>, CliError> {
+        let store = Store::open_existing_at(&self.folder, &self.location).await?;
+        Ok(store.map(|store| store.scoped(DEFAULT_ORGANIZATION)))
+    }
+
+    /// Opens the store only if there is one already: reading commands make nothing.
+    pub(crate) async fn open_existing(&self) -> Result<ScopedStore, CliError> {
+        let hint = match self.location.database {
+            DatabaseLocation::Folder => "start one with `fullbench run`, or say where with --home",
+            DatabaseLocation::Postgres { .. } => {
+                "start one with `fullbench run`, or say where with --database"
+            }
+        };
+        let missing =
+            || CliError::input(format!("there are no runs in {self}"), Some(hint.to_owned()));
+        self.open_if_there().await?.ok_or_else(missing)
+    }
+
+    /// What an evaluation file may name of the store; nothing where there is no store yet.
+    pub(crate) async fn definitions(&self) -> Result<Definitions, CliError> {
+        match self.open_if_there().await? {
+            Some(store) => Ok(Definitions::read(&store).await?),
+            None => Ok(Definitions::default()),
+        }
+    }
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.location.database {
+            DatabaseLocation::Folder => write!(formatter, "{}", self.folder.display()),
+            DatabaseLocation::Postgres { url, .. } => write!(formatter, "{url}"),
+        }
+    }
+}
+
+fn nearest_folder() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let existing =
         here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
     existing.unwrap_or_else(|| PathBuf::from(FOLDER))
-}
-
-/// Opens the store of the command line.
-pub(crate) async fn open(home: &Path) -> Result<ScopedStore, CliError> {
-    Ok(Store::open(home).await?.scoped(DEFAULT_ORGANIZATION))
-}
-
-/// What an evaluation file may name of the store; nothing where there is no store yet.
-pub(crate) async fn definitions(home: &Path) -> Result<Definitions, CliError> {
-    match open_if_there(home).await? {
-        Some(store) => Ok(Definitions::read(&store).await?),
-        None => Ok(Definitions::default()),
-    }
-}
-
-/// Opens the store, where there is one already.
-pub(crate) async fn open_if_there(home: &Path) -> Result<Option<ScopedStore>, CliError> {
-    match home.join("fullbench.db").exists() {
-        true => Ok(Some(open(home).await?)),
-        false => Ok(None),
-    }
-}
-
-/// Opens the store only if there is one already: reading commands make nothing.
-pub(crate) async fn open_existing(home: &Path) -> Result<ScopedStore, CliError> {
-    if !home.join("fullbench.db").exists() {
-        let message = format!("there are no runs in {}", home.display());
-        return Err(CliError::input(
-            message,
-            Some("start one with `fullbench run`, or say where with --home".to_owned()),
-        ));
-    }
-    open(home).await
 }

@@ -45,7 +45,7 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
     {
         return Ok(exit);
     }
-    let home = home::folder(arguments.home);
+    let home = || home::Home::new(&arguments.place);
     match arguments.command {
         Command::Init(init) => commands::init::run(&init),
         Command::Metric(metric) => block_on(commands::metric::run(&metric)),
@@ -55,25 +55,26 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
         Command::Schema => commands::schema::run(),
         Command::Completions(completions) => commands::completions::run(&completions),
         Command::Reference(reference) => commands::reference::run(&reference),
-        Command::Run(run) => block_on(commands::run::run(&run, &home)),
-        Command::Resume(resume) => block_on(commands::resume::run(&resume, &home)),
-        Command::Rescore(rescore) => block_on(commands::rescore::run(&rescore, &home)),
-        Command::Review(review) => block_on(commands::review::run(&review, &home)),
-        Command::Estimate(estimate) => block_on(commands::estimate::run(&estimate, &home)),
-        Command::List(list) => block_on(commands::list::run(&list, &home)),
-        Command::Show(show) => block_on(commands::show::run(&show, &home)),
-        Command::Diff(diff) => block_on(commands::diff::run(&diff, &home)),
-        Command::Baseline(baseline) => block_on(commands::baseline::run(&baseline, &home)),
+        Command::Run(run) => block_on(commands::run::run(&run, &home()?)),
+        Command::Resume(resume) => block_on(commands::resume::run(&resume, &home()?)),
+        Command::Rescore(rescore) => block_on(commands::rescore::run(&rescore, &home()?)),
+        Command::Review(review) => block_on(commands::review::run(&review, &home()?)),
+        Command::Estimate(estimate) => block_on(commands::estimate::run(&estimate, &home()?)),
+        Command::List(list) => block_on(commands::list::run(&list, &home()?)),
+        Command::Show(show) => block_on(commands::show::run(&show, &home()?)),
+        Command::Diff(diff) => block_on(commands::diff::run(&diff, &home()?)),
+        Command::Baseline(baseline) => block_on(commands::baseline::run(&baseline, &home()?)),
         Command::Criterion(criterion) => {
-            block_on(commands::judging::criterion::run(&criterion, &home))
+            block_on(commands::judging::criterion::run(&criterion, &home()?))
         }
         Command::Threshold(threshold) => {
-            block_on(commands::judging::threshold::run(&threshold, &home))
+            block_on(commands::judging::threshold::run(&threshold, &home()?))
         }
-        Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home)),
-        Command::Serve(serve) => block_on(commands::serve::run(&serve, &home)),
-        Command::Export(export) => block_on(commands::export::run(&export, &home)),
-        Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home)),
+        Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home()?)),
+        Command::Serve(serve) => block_on(commands::serve::run(&serve, &home()?)),
+        Command::Db(db) => block_on(commands::db::run(&db, &home()?)),
+        Command::Export(export) => block_on(commands::export::run(&export, &home()?)),
+        Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home()?)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Uploaded files. This is the one place that knows where they are; everything else knows them by their URI.
+//! Uploaded files. Everything else knows them by their URI.
 //!
 //! A file is received into a temporary one on this machine, and kept with the store's objects, in a folder or a bucket, when it
 //! is whole. What a killed server left is removed at the next start.
@@ -14,8 +14,6 @@ use tokio::fs;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter};
 use uuid::Uuid;
 
-/// What the URIs of files in a folder begin with: where the folder is, is nobody's business.
-const IN_FOLDER: &str = "file://datasets/";
 /// The folder of files that are being received.
 const INCOMING: &str = "incoming";
 /// Bytes that are read and written at a time.
@@ -63,12 +61,7 @@ impl Files {
         });
         let key = self.key(&name)?;
         let stored = self.objects.put_file(&key, pieces).await?;
-        let place = self.objects.file_uri(&key);
-        let uri = match place.starts_with("file://") {
-            true => format!("{IN_FOLDER}{name}"),
-            false => place,
-        };
-        Ok((uri, stored))
+        Ok((self.objects.dataset_file_uri(&key), stored))
     }
 
     /// The content of a file.
@@ -97,15 +90,8 @@ impl Files {
         self.objects.delete_file(&self.key(uri)?).await
     }
 
-    /// The name that the objects know a file by: data set, version and name, within the organization.
     fn key(&self, uri: &str) -> Result<String, StoreError> {
-        let mut parts = uri.rsplitn(4, '/');
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(name), Some(version), Some(dataset)) => {
-                Ok(format!("{}/{dataset}/{version}/{name}", self.organization.0))
-            }
-            _ => Err(StoreError::FileName(uri.to_owned())),
-        }
+        ObjectStore::dataset_file_key(self.organization, uri)
     }
 }
 

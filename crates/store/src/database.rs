@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fullbench_types::OrganizationId;
+use sea_orm::sqlx::sqlite::SqliteSynchronous;
 use sea_orm::{ConnectionTrait, Statement};
 
 use crate::connection::ScopedConnection;
@@ -29,22 +30,74 @@ impl Store {
     /// Opens the store at a location, making and migrating what is missing. The folder is where caches are, and whatever the
     /// location leaves to it.
     pub async fn open_at(home: &Path, location: &StoreLocation) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(home).map_err(|error| StoreError::Unopened {
-            path: home.to_owned(),
-            reason: error.to_string(),
-        })?;
-        let (database, locks) = match &location.database {
+        Ok(Self::open_and_migrate(home, location).await?.0)
+    }
+
+    /// Opens the store at a location where there is one, and makes nothing where there is none.
+    pub async fn open_existing_at(
+        home: &Path,
+        location: &StoreLocation,
+    ) -> Result<Option<Self>, StoreError> {
+        let exists = match &location.database {
+            DatabaseLocation::Folder => sqlite::file(home).exists(),
+            DatabaseLocation::Postgres { url, .. } => postgres::has_tables(url).await?,
+        };
+        if !exists {
+            return Ok(None);
+        }
+        Ok(Some(Self::open_at(home, location).await?))
+    }
+
+    /// Makes or migrates what is missing at a location, and says which migrations were.
+    pub async fn migrate_at(
+        home: &Path,
+        location: &StoreLocation,
+    ) -> Result<Vec<String>, StoreError> {
+        let (store, applied) = Self::open_and_migrate(home, location).await?;
+        store.close().await?;
+        Ok(applied)
+    }
+
+    async fn open_and_migrate(
+        home: &Path,
+        location: &StoreLocation,
+    ) -> Result<(Self, Vec<String>), StoreError> {
+        make_folder(home)?;
+        let (database, locks, applied) = match &location.database {
             DatabaseLocation::Folder => {
                 let locks = RunLocks::in_folder(home.join("locks"));
-                (ScopedConnection::sqlite(sqlite::open(home).await?), locks)
+                let (database, applied) = sqlite::open(home).await?;
+                (ScopedConnection::sqlite(database), locks, applied)
             }
             DatabaseLocation::Postgres { url, max_connections } => {
-                let pool = postgres::open(url, *max_connections).await?;
-                (ScopedConnection::postgres(pool), RunLocks::in_database(url.clone()))
+                let (pool, applied) = postgres::open(url, *max_connections).await?;
+                let locks = RunLocks::in_database(url.clone());
+                (ScopedConnection::postgres(pool), locks, applied)
             }
         };
         let objects = ObjectStore::open(home, &location.objects).await?;
-        Ok(Self { home: home.to_owned(), database, locks, objects, events: EventHub::new() })
+        let home = home.to_owned();
+        Ok((Self { home, database, locks, objects, events: EventHub::new() }, applied))
+    }
+
+    /// Connects to a database as it is; none where there is no file.
+    pub(crate) async fn connect_existing(
+        home: &Path,
+        location: &StoreLocation,
+    ) -> Result<Option<ScopedConnection>, StoreError> {
+        match &location.database {
+            DatabaseLocation::Folder => {
+                let path = sqlite::file(home);
+                if !path.exists() {
+                    return Ok(None);
+                }
+                let database = sqlite::connect(&path, SqliteSynchronous::Full).await?;
+                Ok(Some(ScopedConnection::sqlite(database)))
+            }
+            DatabaseLocation::Postgres { url, .. } => {
+                Ok(Some(ScopedConnection::postgres(postgres::connect_alone(url).await?)))
+            }
+        }
     }
 
     /// The folder of the store.
@@ -80,6 +133,11 @@ impl Store {
     pub async fn close(self) -> Result<(), StoreError> {
         Ok(self.database.close().await?)
     }
+}
+
+pub(crate) fn make_folder(home: &Path) -> Result<(), StoreError> {
+    std::fs::create_dir_all(home)
+        .map_err(|error| StoreError::Unopened { path: home.to_owned(), reason: error.to_string() })
 }
 
 /// The store as one organization sees it.

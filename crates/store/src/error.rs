@@ -230,6 +230,34 @@ pub enum StoreError {
         /// The first migration this version does not know.
         migration: String,
     },
+    /// There is nothing to back up.
+    #[error("there is nothing in {0} yet")]
+    NothingStored(String),
+    /// A backup goes only where nothing is.
+    #[error("{0} has data in it already, and a backup is restored into an empty database")]
+    NotEmpty(String),
+    /// The tables are newer than those of the backup.
+    #[error("{0} has newer tables than the backup")]
+    NewerTables(String),
+    /// A backup that cannot be used.
+    #[error("the backup {file} cannot be used: {problem}", file = file.display())]
+    Backup {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There is a file where one is to be written.
+    #[error("there is already a file {path}", path = .0.display())]
+    FileExists(PathBuf),
+    /// A file cannot be written there.
+    #[error("{path} cannot be written: {reason}", path = path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Stored content is damaged.
     #[error("stored data is damaged: {0}")]
     Damaged(String),
@@ -243,6 +271,7 @@ impl StoreError {
             Self::RunNotFound(_)
             | Self::BaselineNotFound(_)
             | Self::NameNotFound { .. }
+            | Self::NothingStored(_)
             | Self::FileNotFound(_) => ErrorCode::NotFound,
             Self::RunAmbiguous { .. }
             | Self::Unopened { .. }
@@ -250,6 +279,8 @@ impl StoreError {
             | Self::ObjectsUrl { .. }
             | Self::FileName(_)
             | Self::FileBrokeOff { .. }
+            | Self::Backup { .. }
+            | Self::Unwritten { .. }
             | Self::BaselineIsRun(_)
             | Self::BaselineName(_)
             | Self::NameInvalid { .. }
@@ -257,6 +288,9 @@ impl StoreError {
             | Self::ThresholdInvalid(_) => ErrorCode::InvalidInput,
             Self::RunLocked(_)
             | Self::NewerDatabase { .. }
+            | Self::NotEmpty(_)
+            | Self::NewerTables(_)
+            | Self::FileExists(_)
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
             | Self::ChangedMeanwhile { .. } => ErrorCode::Conflict,
@@ -327,6 +361,16 @@ impl StoreError {
             Self::NewerDatabase { .. } => {
                 Some("update fullbench, or use another folder with FULLBENCH_HOME")
             }
+            Self::NothingStored(_) => {
+                Some("say where with --home or --database; `fullbench run` starts a run")
+            }
+            Self::NotEmpty(_) => {
+                Some("name another folder with --home, or another database with --database")
+            }
+            Self::NewerTables(_) => Some(
+                "restore into a database without tables; what is newer is added to it afterwards",
+            ),
+            Self::FileExists(_) => Some("choose another name, or replace it with --force"),
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \

@@ -2,26 +2,25 @@
 
 use std::task::Poll;
 
-use sea_orm::{ConnectionTrait, DbBackend, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 
+use crate::StoreError;
 use crate::connection::ScopedTransaction;
-use crate::{ScopedStore, StoreError};
 
 /// Rows of the prepared statements; what does not fill the larger goes into the smaller.
 const ROWS_PER_STATEMENT: [usize; 4] = [256, 32, 4, 1];
 
 /// An insert of many rows, in statements of a few fixed sizes, so that each is prepared once.
-pub(crate) struct InsertMany {
-    pub(crate) table: &'static str,
-    pub(crate) columns: &'static str,
-    pub(crate) conflict: &'static str,
+pub(crate) struct InsertMany<'sql> {
+    pub(crate) table: &'sql str,
+    pub(crate) columns: &'sql str,
+    pub(crate) conflict: &'sql str,
 }
 
-impl InsertMany {
+impl InsertMany<'_> {
     /// Inserts the records: while the database works on one statement, the values of the next are put together.
     pub(crate) async fn run<T>(
         &self,
-        store: &ScopedStore,
         transaction: &ScopedTransaction,
         records: &[T],
         values_of: impl Fn(&T, &mut Vec<Value>),
@@ -34,14 +33,15 @@ impl InsertMany {
             if whole == 0 {
                 continue;
             }
-            let sql = self.sql(rows, width, transaction.get_database_backend());
+            let backend = transaction.get_database_backend();
+            let sql = self.sql(rows, width, backend);
             let (groups, left) = rest.split_at(whole);
             for group in groups.chunks(rows) {
                 let mut values = Vec::with_capacity(rows * width);
                 for record in group {
                     values_of(record, &mut values);
                 }
-                let statement = store.statement(sql.clone(), values);
+                let statement = Statement::from_sql_and_values(backend, &sql, values);
                 if let Some(before) = running.take() {
                     before.await?;
                 }

@@ -9,6 +9,7 @@ extern crate self as fullbench_store;
 #[cfg(test)]
 #[path = "../tests/backend/mod.rs"]
 mod backend;
+mod backup;
 mod baselines;
 mod cache;
 mod connection;
@@ -33,8 +34,11 @@ mod results;
 mod rollup;
 mod run_scorers;
 mod runs;
+mod schema;
 mod sqlite;
+mod status;
 
+pub use backup::{BackupContents, BackupObjects, BackupTable};
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
@@ -69,3 +73,4 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
+pub use status::{DatabaseKind, DatabaseStatus, TableRows};

@@ -1,12 +1,13 @@
 //! Where a store is: its database and its objects.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use sea_orm::sqlx::postgres::PgConnectOptions;
 
-use crate::StoreError;
+use crate::{StoreError, sqlite};
 
 /// Connections to PostgreSQL that are open at once, unless said otherwise.
 const MAX_CONNECTIONS: u32 = 16;
@@ -73,6 +74,26 @@ impl DatabaseLocation {
         match self {
             Self::Folder => Self::Folder,
             Self::Postgres { url, .. } => Self::Postgres { url, max_connections },
+        }
+    }
+}
+
+impl StoreLocation {
+    /// The database for people: its file, or its URL without the password.
+    #[must_use]
+    pub fn database_name(&self, home: &Path) -> String {
+        match &self.database {
+            DatabaseLocation::Folder => sqlite::file(home).display().to_string(),
+            DatabaseLocation::Postgres { url, .. } => url.to_string(),
+        }
+    }
+
+    /// The place of blobs and files for people: a folder or a URL.
+    #[must_use]
+    pub fn objects_name(&self, home: &Path) -> String {
+        match &self.objects {
+            ObjectsLocation::Folder => home.display().to_string(),
+            ObjectsLocation::Url(url) => url.clone(),
         }
     }
 }

@@ -201,7 +201,7 @@ impl ScopedStore {
             let (run, record) = record_of(record);
             self.generation_values(run, &record, now, values);
         };
-        insert.run(self, transaction, records, values).await
+        insert.run(transaction, records, values).await
     }
 
     /// Adds scores of runs.
@@ -221,7 +221,7 @@ impl ScopedStore {
             let (run, record) = record_of(record);
             self.score_values(run, record, now, values);
         };
-        insert.run(self, transaction, records, values).await
+        insert.run(transaction, records, values).await
     }
 
     /// Sets how far lanes of runs have come.
@@ -245,7 +245,7 @@ impl ScopedStore {
                 lane.spent.0.into(),
             ]);
         };
-        insert.run(self, transaction, lanes, values).await
+        insert.run(transaction, lanes, values).await
     }
 
     fn generation_values(

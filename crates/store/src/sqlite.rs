@@ -1,6 +1,6 @@
 //! SQLite: the database file in the folder of a store, and that of the response cache.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sea_orm::sqlx::ConnectOptions;
@@ -19,16 +19,35 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Rows handed over from the database's thread at a time.
 const ROW_BUFFER: usize = 1024;
 
-/// Opens the database of a folder, making and migrating what is missing.
-pub(crate) async fn open(home: &Path) -> Result<DatabaseConnection, StoreError> {
-    let path = home.join("fullbench.db");
+/// The database file of a folder.
+pub(crate) fn file(home: &Path) -> PathBuf {
+    home.join("fullbench.db")
+}
+
+/// Opens the database of a folder, making and migrating what is missing; says which migrations were.
+pub(crate) async fn open(home: &Path) -> Result<(DatabaseConnection, Vec<String>), StoreError> {
+    let path = file(home);
     let _alone = lock::while_opening(home).await?;
     let database = connect(&path, SqliteSynchronous::Full).await?;
-    refuse_newer(&database, || path.display().to_string()).await?;
+    let pending = refuse_newer(&database, || path.display().to_string()).await?;
     // All or nothing: a kill half way through would leave tables that the next start finds in its way.
     let transaction = database.begin().await?;
     Migrator::up(&transaction, None).await?;
     transaction.commit().await?;
+    Ok((database, pending))
+}
+
+/// An empty database in memory, with the first migrations only.
+pub(crate) async fn in_memory(migrations: usize) -> Result<DatabaseConnection, StoreError> {
+    let options = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
+    // It is gone with its one connection.
+    let pool = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+    let pool = pool.connect_with(options).await.map_err(|error| StoreError::Unopened {
+        path: ":memory:".into(),
+        reason: error.to_string(),
+    })?;
+    let database = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
+    Migrator::up(&database, u32::try_from(migrations).ok()).await?;
     Ok(database)
 }
 

@@ -23,14 +23,6 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) listen: SocketAddr,
 
-    /// Keep everything in this PostgreSQL database instead of a file in the home folder
-    #[arg(long, value_name = "URL", env = "FULLBENCH_DATABASE", hide_env_values = true)]
-    pub(crate) database: Option<String>,
-
-    /// Keep files and blobs there instead of in the home folder: `s3://bucket/prefix` or `file:///folder`
-    #[arg(long, value_name = "URL", env = "FULLBENCH_OBJECTS")]
-    pub(crate) objects: Option<String>,
-
     /// An address, beside those of the providers, that evaluations may reach; `URL=VARIABLE` sends it that variable's key
     #[arg(long, value_name = "URL", value_parser = allowed_address)]
     pub(crate) allow_model_url: Vec<AllowedAddress>,

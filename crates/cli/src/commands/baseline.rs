@@ -1,15 +1,14 @@
 //! `fullbench baseline`.
 
-use std::path::Path;
-
 use fullbench_store::ScopedStore;
 use serde::Serialize;
 
 use crate::arguments::PlainFormat;
 use crate::arguments::baseline::{BaselineArguments, BaselineCommand, ListArguments};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 #[derive(Serialize)]
 struct ListedBaseline {
@@ -21,8 +20,8 @@ struct ListedBaseline {
 }
 
 /// Sets, lists or removes baselines.
-pub(crate) async fn run(arguments: &BaselineArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+pub(crate) async fn run(arguments: &BaselineArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     match &arguments.command {
         BaselineCommand::Set(set) => {
             let run = store.find_run(&set.run).await?;

@@ -1,17 +1,16 @@
 //! `fullbench diff`.
 
-use std::path::Path;
-
 use fullbench_engine::{Change, DiffCounts, DiffOptions, DiffReport, compare_runs};
 
 use crate::arguments::{DiffArguments, PlainFormat};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 /// Compares two runs case by case, and tests what changed.
-pub(crate) async fn run(arguments: &DiffArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+pub(crate) async fn run(arguments: &DiffArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     let before = store.find_run(&arguments.before).await?;
     let after = store.find_run(&arguments.after).await?;
     if before.id == after.id {

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::arguments::{DoctorArguments, PlainFormat};
 use crate::failure::{CliError, Exit};
-use crate::{home, output};
+use crate::home::Home;
+use crate::output;
 
 /// Less free space than this is worth a word.
 const LITTLE_SPACE: u64 = 1 << 30;
@@ -31,10 +32,10 @@ impl Finding {
 }
 
 /// Checks keys, providers, disk and versions.
-pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &DoctorArguments, home: &Home) -> Result<Exit, CliError> {
     let models = match &arguments.file {
         Some(file) => {
-            let spec = load_evaluation(file, &home::definitions(home).await?)?.spec;
+            let spec = load_evaluation(file, &home.definitions().await?)?.spec;
             let scorers =
                 spec.scorers.iter().filter_map(|entry| fullbench_score::build(entry).ok());
             let judging = scorers.flat_map(|scorer| scorer.scorer.models());
@@ -44,7 +45,7 @@ pub(crate) async fn run(arguments: &DoctorArguments, home: &Path) -> Result<Exit
     };
     let mut findings = vec![Finding::new("fullbench", "ok", env!("CARGO_PKG_VERSION"))];
     findings.push(store_finding(home).await);
-    findings.push(disk_finding(home));
+    findings.push(disk_finding(home.folder()));
     let prices = fullbench_llm::price_table();
     findings.push(Finding::new(
         "prices",
@@ -105,20 +106,14 @@ fn default_models() -> Vec<ModelConfig> {
     names.iter().filter_map(|name| ModelConfig::parse(name).ok()).collect()
 }
 
-async fn store_finding(home: &Path) -> Finding {
-    if !home.join("fullbench.db").exists() {
-        return Finding::new("state", "ok", format!("nothing in {} yet", home.display()));
-    }
-    let runs = match home::open(home).await {
-        Ok(store) => store.runs(None).await,
-        Err(_) => {
-            return Finding::new("state", "broken", format!("{} cannot be opened", home.display()));
-        }
+async fn store_finding(home: &Home) -> Finding {
+    let runs = match home.open_if_there().await {
+        Ok(Some(store)) => store.runs(None).await,
+        Ok(None) => return Finding::new("state", "ok", format!("nothing in {home} yet")),
+        Err(_) => return Finding::new("state", "broken", format!("{home} cannot be opened")),
     };
     match runs {
-        Ok(runs) => {
-            Finding::new("state", "ok", format!("runs in {}: {}", home.display(), runs.len()))
-        }
+        Ok(runs) => Finding::new("state", "ok", format!("runs in {home}: {}", runs.len())),
         Err(error) => Finding::new("state", "broken", error.to_string()),
     }
 }

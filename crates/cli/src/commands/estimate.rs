@@ -1,18 +1,17 @@
 //! `fullbench estimate`.
 
-use std::path::Path;
-
 use fullbench_engine::{Estimate, estimate, load_evaluation};
 
 use crate::arguments::{EstimateArguments, PlainFormat};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::{duration, write_line};
-use crate::{home, output};
 
 /// Says what a run would take.
-pub(crate) async fn run(arguments: &EstimateArguments, home: &Path) -> Result<Exit, CliError> {
-    let evaluation = load_evaluation(&arguments.file, &home::definitions(home).await?)?;
-    let store = home::open(home).await?;
+pub(crate) async fn run(arguments: &EstimateArguments, home: &Home) -> Result<Exit, CliError> {
+    let evaluation = load_evaluation(&arguments.file, &home.definitions().await?)?;
+    let store = home.open().await?;
     let estimate = estimate(evaluation, &store, arguments.provider_batch).await?;
     match arguments.output {
         PlainFormat::Json => output::print_json(&estimate)?,

@@ -1,18 +1,17 @@
 //! `fullbench export`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fullbench_store::ResultDetail;
 
 use crate::arguments::ExportArguments;
 use crate::failure::{CliError, Exit};
-use crate::home;
+use crate::home::Home;
 use crate::output::results::{ResultWriter, RunContext};
 
 /// Writes every result of a run to stdout, page by page.
-pub(crate) async fn run(arguments: &ExportArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+pub(crate) async fn run(arguments: &ExportArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     let run = store.find_run(&arguments.run).await?;
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
     let mut context = RunContext::new(&store, &run, dataset).await?;

@@ -1,12 +1,11 @@
 //! `fullbench list`.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use crate::arguments::{ListArguments, PlainFormat};
 use crate::failure::{CliError, Exit};
-use crate::{home, output};
+use crate::home::Home;
+use crate::output;
 
 /// A run in a line.
 #[derive(Serialize)]
@@ -21,8 +20,8 @@ pub(crate) struct ListedRun {
 }
 
 /// Lists runs, newest first.
-pub(crate) async fn run(arguments: &ListArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+pub(crate) async fn run(arguments: &ListArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     let mut listed = Vec::new();
     for run in store.runs(Some(arguments.limit)).await? {
         let lanes = store.lane_progress(run.id).await?;

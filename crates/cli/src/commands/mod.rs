@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod completions;
 pub(crate) mod dataset;
+pub(crate) mod db;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod estimate;

@@ -8,12 +8,12 @@ use fullbench_score::ScorerConfig;
 use super::run::{carry_out, check_html};
 use crate::arguments::rescore::RescoreArguments;
 use crate::failure::{CliError, Exit};
-use crate::home;
+use crate::home::Home;
 
 /// Scores the answers of a run by further scorers.
-pub(crate) async fn run(arguments: &RescoreArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &RescoreArguments, home: &Home) -> Result<Exit, CliError> {
     check_html(&arguments.report)?;
-    let store = home::open_existing(home).await?;
+    let store = home.open_existing().await?;
     let scorers = scorers(&arguments.scorers, &Definitions::read(&store).await?)?;
     let record = store.find_run(&arguments.run).await?;
     let needs_keys = !arguments.control.cache_only;

@@ -1,28 +1,27 @@
 //! `fullbench review`.
 
-use std::path::Path;
-
 use fullbench_engine::{PendingReview, Review, pending_reviews, record_review};
 
 use crate::arguments::PlainFormat;
 use crate::arguments::review::{ListArguments, ReviewArguments, ReviewCommand, ScoreArguments};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 /// Letters of an output that the table shows.
 const SHOWN: usize = 60;
 
 /// Lists what waits for a person, or takes a score.
-pub(crate) async fn run(arguments: &ReviewArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &ReviewArguments, home: &Home) -> Result<Exit, CliError> {
     match &arguments.command {
         ReviewCommand::List(list) => print_list(list, home).await,
         ReviewCommand::Score(score) => take_score(score, home).await,
     }
 }
 
-async fn print_list(arguments: &ListArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+async fn print_list(arguments: &ListArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     let run = store.find_run(&arguments.run).await?;
     let pending = pending_reviews(&store, &run, arguments.limit).await?;
     if arguments.output == PlainFormat::Json {
@@ -53,8 +52,8 @@ async fn print_list(arguments: &ListArguments, home: &Path) -> Result<Exit, CliE
     Ok(Exit::Fine)
 }
 
-async fn take_score(arguments: &ScoreArguments, home: &Path) -> Result<Exit, CliError> {
-    let store = home::open_existing(home).await?;
+async fn take_score(arguments: &ScoreArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_existing().await?;
     let run = store.find_run(&arguments.run).await?;
     let review = Review {
         case: arguments.case.clone(),

@@ -12,19 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{ControlArguments, ReportArguments, RunArguments};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
 use crate::progress::{Display, write_line};
-use crate::{home, output, report};
+use crate::{output, report};
 
 /// Runs an evaluation file.
-pub(crate) async fn run(arguments: &RunArguments, home: &Path) -> Result<Exit, CliError> {
-    let mut evaluation = load_evaluation(&arguments.file, &home::definitions(home).await?)?;
+pub(crate) async fn run(arguments: &RunArguments, home: &Home) -> Result<Exit, CliError> {
+    let mut evaluation = load_evaluation(&arguments.file, &home.definitions().await?)?;
     check_html(&arguments.report)?;
     check_budget(&arguments.control, &evaluation.spec)?;
     if let Some(usd) = arguments.control.budget {
         // Kept with the run, so that going on with it does not spend more.
         evaluation.spec.budget = Some(BudgetConfig { usd });
     }
-    let store = home::open(home).await?;
+    let store = home.open().await?;
     let needs_keys = !arguments.control.cache_only;
     let request = RunRequest {
         group_by: arguments.report.by.as_deref(),

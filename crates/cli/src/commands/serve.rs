@@ -1,22 +1,20 @@
 //! `fullbench serve`.
 
-use std::path::Path;
-
 use fullbench_engine::SentRules;
 use fullbench_server::{Problem, SecretKey, Server, ServerConfig, StartError, first_key};
-use fullbench_store::{DatabaseLocation, ObjectsLocation, Store, StoreLocation};
 use tokio::net::TcpListener;
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
 use crate::progress::write_line;
 
 /// The variable with the key that secrets are made from.
 const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
-pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
     let listener = TcpListener::bind(arguments.listen).await.map_err(|error| {
         CliError::input(
             format!("{} cannot be listened on: {error}", arguments.listen),
@@ -24,15 +22,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit,
         )
     })?;
     let address = listener.local_addr().unwrap_or(arguments.listen);
-    let location = StoreLocation {
-        // Read here and not with the arguments, whose messages would repeat the password.
-        database: match &arguments.database {
-            Some(url) => url.parse()?,
-            None => DatabaseLocation::Folder,
-        },
-        objects: arguments.objects.clone().map(ObjectsLocation::Url).unwrap_or_default(),
-    };
-    let store = Store::open_at(home, &location).await?;
+    let store = home.open_whole().await?;
     if let Some(first) = first_key(&store).await.map_err(failed)? {
         write_line(&format!(
             "The key of your organization, {}. It is shown this once; keep it:\n\n  {}\n\n  \
@@ -57,8 +47,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Path) -> Result<Exit,
         other => CliError::input(other.to_string(), None),
     })?;
     write_line(&format!(
-        "serving http://{address} from {}; the API is described at http://{address}/docs",
-        home.display()
+        "serving http://{address} from {home}; the API is described at http://{address}/docs"
     ));
     let signal = async {
         next_signal().await;

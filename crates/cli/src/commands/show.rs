@@ -1,6 +1,5 @@
 //! `fullbench show`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use fullbench_engine::summarize;
@@ -9,14 +8,15 @@ use fullbench_store::{ResultDetail, RunRecord, ScopedStore};
 use super::run::check_html;
 use crate::arguments::{Format, ShowArguments};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
 use crate::output::results::{ResultWriter, RunContext};
 use crate::progress::write_line;
-use crate::{home, output, report};
+use crate::{output, report};
 
 /// Shows a run's numbers, or one of its cases.
-pub(crate) async fn run(arguments: &ShowArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &ShowArguments, home: &Home) -> Result<Exit, CliError> {
     check_html(&arguments.report)?;
-    let store = home::open_existing(home).await?;
+    let store = home.open_existing().await?;
     let run = store.find_run(&arguments.run).await?;
     if let Some(case) = &arguments.case {
         return show_case(&store, &run, case, arguments.report.output).await;

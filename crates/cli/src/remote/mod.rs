@@ -33,6 +33,7 @@ pub(crate) async fn perform(url: &str, command: &Command) -> Result<Option<Exit>
         Command::Threshold(_) => Some("threshold"),
         Command::Judge(_) => Some("judge"),
         Command::Serve(_) => Some("serve"),
+        Command::Db(_) => Some("db"),
         _ => return Ok(None),
     };
     if let Some(verb) = verb {

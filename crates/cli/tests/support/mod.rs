@@ -68,6 +68,8 @@ impl Folder {
             "GEMINI_API_KEY",
             "XAI_API_KEY",
             "GITHUB_STEP_SUMMARY",
+            "FULLBENCH_DATABASE",
+            "FULLBENCH_OBJECTS",
         ] {
             command.env_remove(variable);
         }

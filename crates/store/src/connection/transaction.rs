@@ -22,6 +22,11 @@ impl ScopedTransaction {
         self.inner.commit().await
     }
 
+    /// The transaction for what needs one of the library's own, such as migrations.
+    pub(crate) fn plain(&self) -> &DatabaseTransaction {
+        &self.inner
+    }
+
     /// The statement as the database can keep it.
     fn storable(&self, mut statement: Statement) -> Statement {
         if self.inner.get_database_backend() == DbBackend::Postgres {
@@ -140,6 +145,18 @@ begins_transactions!(ScopedConnection);
 begins_transactions!(ScopedTransaction);
 
 impl ScopedConnection {
+    /// A transaction in which everything stays as it is now, whatever others write; it writes nothing itself.
+    pub(crate) async fn snapshot(&self) -> Result<ScopedTransaction, DbErr> {
+        match &self.backend {
+            // A transaction that reads is one.
+            Backend::Sqlite(_) => self.begin().await,
+            Backend::Postgres(_) => {
+                let isolation = Some(IsolationLevel::RepeatableRead);
+                self.begin_with_config(isolation, Some(AccessMode::ReadOnly)).await
+            }
+        }
+    }
+
     async fn begin_scoped(&self, options: TransactionOptions) -> Result<ScopedTransaction, DbErr> {
         match &self.backend {
             Backend::Sqlite(database) => {

@@ -19,6 +19,9 @@ use sea_orm_migration::prelude::*;
 
 use crate::StoreError;
 
+/// The table in which a database says which migrations it has.
+pub(crate) const TABLE: &str = "seaql_migrations";
+
 pub(crate) struct Migrator;
 
 #[async_trait::async_trait]
@@ -42,25 +45,36 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// Refuses a database that has migrations this version does not know; else says how many it has.
+/// The names of all migrations this version knows, oldest first.
+pub(crate) fn known() -> Vec<String> {
+    Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
+}
+
+/// The migrations that a database has, oldest first; none where it has no tables yet.
+pub(crate) async fn applied<'c>(
+    connection: impl IntoSchemaManagerConnection<'c>,
+) -> Result<Vec<String>, DbErr> {
+    let manager = SchemaManager::new(connection);
+    if !manager.has_table(TABLE).await? {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT version FROM {TABLE} ORDER BY version");
+    let statement = Statement::from_string(manager.get_database_backend(), sql);
+    let rows = manager.get_connection().query_all_raw(statement).await?;
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
+}
+
+/// Refuses a database that has migrations this version does not know; else says which ones it lacks.
 pub(crate) async fn refuse_newer<'c>(
     connection: impl IntoSchemaManagerConnection<'c>,
     database: impl FnOnce() -> String,
-) -> Result<usize, StoreError> {
-    let manager = SchemaManager::new(connection);
-    if !manager.has_table("seaql_migrations").await? {
-        return Ok(0);
-    }
-    let migrations = Migrator::migrations();
-    let known: Vec<&str> = migrations.iter().map(|migration| migration.name()).collect();
-    let sql = "SELECT version FROM seaql_migrations";
-    let applied = Statement::from_string(manager.get_database_backend(), sql);
-    let rows = manager.get_connection().query_all_raw(applied).await?;
-    for row in &rows {
-        let migration: String = row.try_get_by_index(0)?;
-        if !known.contains(&migration.as_str()) {
-            return Err(StoreError::NewerDatabase { database: database(), migration });
+) -> Result<Vec<String>, StoreError> {
+    let (applied, mut pending) = (applied(connection).await?, known());
+    for migration in applied {
+        match pending.iter().position(|known| *known == migration) {
+            Some(place) => drop(pending.remove(place)),
+            None => return Err(StoreError::NewerDatabase { database: database(), migration }),
         }
     }
-    Ok(rows.len())
+    Ok(pending)
 }

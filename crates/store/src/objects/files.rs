@@ -107,10 +107,15 @@ impl ObjectStore {
 
     /// The content of a file.
     pub async fn read_file(&self, key: &str) -> Result<FileStream, StoreError> {
+        Ok(self.open_file(key).await?.1)
+    }
+
+    /// The size and the content of a file.
+    pub(crate) async fn open_file(&self, key: &str) -> Result<(u64, FileStream), StoreError> {
         let (objects, path) = self.files.place(key)?;
         let failed = self.files.failed(key);
         let found = objects.get(&path).await.map_err(&failed)?;
-        Ok(found.into_stream().map_err(failed).boxed())
+        Ok((found.meta.size, found.into_stream().map_err(failed).boxed()))
     }
 
     /// Removes a file; one that is not there is removed already.
@@ -149,6 +154,10 @@ async fn write(
         upload.wait_for_capacity(PARTS_IN_FLIGHT).await.map_err(Broken::Objects)?;
         upload.put(chunk);
     }
-    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(StoredFile { size, sha256 })
+    Ok(StoredFile { size, sha256: sha256_text(digest) })
+}
+
+/// A finished digest in hexadecimal digits.
+pub(crate) fn sha256_text(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,6 @@
 //! Content-addressed blobs, whose name is the hash of their content, and whole files: in a folder, or on a server.
 
+mod dataset_files;
 mod files;
 mod remote;
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub use files::{FileStream, StoredFile};
 
 use crate::{ObjectsLocation, StoreError};
 use files::Files;
+pub(crate) use files::sha256_text;
 use remote::RemoteBlobs;
 
 /// Blobs, compressed with LZ4, and files. What is on a server is kept in a folder too once it was read or written.
@@ -76,14 +78,38 @@ impl ObjectStore {
             let stored = std::fs::read(&path).map_err(StoreError::file(&path))?;
             return content(&stored, hash, &path.display().to_string());
         };
-        let here = std::fs::read(&path).ok();
-        if let Some(Ok(content)) = here.map(|stored| content(&stored, hash, "")) {
+        if let Some(content) = self.copy(hash) {
             return Ok(content);
         }
-        let stored = remote.get(&name(hash))?;
-        let content = content(&stored, hash, &remote.place(&name(hash)))?;
+        let (stored, content) = fetch(remote, hash)?;
         self.keep(hash, &stored)?;
         Ok(content)
+    }
+
+    /// The content of that name, without keeping a copy of what is on a server.
+    pub(crate) fn read(&self, hash: &ContentHash) -> Result<Vec<u8>, StoreError> {
+        match (&self.remote, self.copy(hash)) {
+            (Some(_), Some(content)) => Ok(content),
+            (Some(remote), None) => Ok(fetch(remote, hash)?.1),
+            (None, _) => self.get(hash),
+        }
+    }
+
+    /// Keeps the content where it belongs, whatever copies of it there are: a bucket may have been lost and made anew.
+    pub(crate) fn restore(&self, content: &[u8]) -> Result<(), StoreError> {
+        let hash = ContentHash::of(content);
+        let stored = || lz4_flex::compress_prepend_size(content);
+        match &self.remote {
+            Some(remote) => remote.put(&name(&hash), stored().into()),
+            None if self.copy(&hash).is_some() => Ok(()),
+            None => self.keep(&hash, &stored()),
+        }
+    }
+
+    /// What the folder has under that name, if it is whole.
+    fn copy(&self, hash: &ContentHash) -> Option<Vec<u8>> {
+        let stored = std::fs::read(self.path(hash)).ok()?;
+        content(&stored, hash, "").ok()
     }
 
     /// Whether the blob is there.
@@ -110,6 +136,13 @@ impl ObjectStore {
     fn path(&self, hash: &ContentHash) -> PathBuf {
         self.folder.join(name(hash))
     }
+}
+
+/// A blob of a server: as it is stored, and its content.
+fn fetch(remote: &RemoteBlobs, hash: &ContentHash) -> Result<(bytes::Bytes, Vec<u8>), StoreError> {
+    let stored = remote.get(&name(hash))?;
+    let content = content(&stored, hash, &remote.place(&name(hash)))?;
+    Ok((stored, content))
 }
 
 /// Where a blob is below the folder or on the server.

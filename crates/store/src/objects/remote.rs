@@ -182,6 +182,9 @@ impl RemoteBlobs {
         let gone = || failed("the thread of the objects has ended".to_owned());
         self.work.send(work).map_err(|_| gone())?;
         let result = answered.recv().map_err(|_| gone())?;
-        result.map_err(|error| failed(error.to_string()))
+        result.map_err(|error| match error {
+            object_store::Error::NotFound { .. } => StoreError::FileNotFound(self.place(name)),
+            other => failed(other.to_string()),
+        })
     }
 }

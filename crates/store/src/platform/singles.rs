@@ -71,7 +71,7 @@ impl ScopedStore {
                 now.into(),
             ]);
         };
-        contents.run(self, &transaction, &manifests, values).await?;
+        contents.run(&transaction, &manifests, values).await?;
         let runs = InsertMany {
             table: "runs",
             columns: RUN_COLUMNS,
@@ -80,7 +80,7 @@ impl ScopedStore {
         let values = |single: &&SingleRun, values: &mut Vec<Value>| {
             self.run_values(single, now, values);
         };
-        runs.run(self, &transaction, singles, values).await?;
+        runs.run(&transaction, singles, values).await?;
         self.insert_generations(&transaction, singles, |single| {
             let record = GenerationRecord {
                 key: UNIT,

@@ -33,6 +33,15 @@ pub(super) async fn connect(url: &PostgresUrl, max_connections: u32) -> Result<P
     pool.connect_with(options(url)).await.map_err(|error| unconnected(url, &error))
 }
 
+/// A pool of one connection for work that changes tables: it keeps no prepared statements, which would be for tables as they
+/// were.
+pub(crate) async fn connect_alone(url: &PostgresUrl) -> Result<PgPool, StoreError> {
+    connect_once(url).await?.close().await.map_err(|error| unconnected(url, &error))?;
+    let options = options(url).statement_cache_capacity(0);
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ACQUIRE_TIMEOUT);
+    pool.connect_with(options).await.map_err(|error| unconnected(url, &error))
+}
+
 /// One connection of its own.
 pub(crate) async fn connect_once(url: &PostgresUrl) -> Result<PgConnection, StoreError> {
     match tokio::time::timeout(ACQUIRE_TIMEOUT, options(url).connect()).await {

@@ -1,6 +1,6 @@
 //! The backends that every test of the store runs on: SQLite, and PostgreSQL where `FULLBENCH_POSTGRES` names a server on which
 //! databases can be made (`scripts/postgres`).
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code, unused_imports, unused_macros, clippy::unwrap_used, clippy::expect_used)]
 
 use std::io::Write;
 use std::path::Path;

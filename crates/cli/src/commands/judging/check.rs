@@ -15,19 +15,20 @@ use crate::arguments::PlainFormat;
 use crate::arguments::judge_check::CheckArguments;
 use crate::commands::run::{check_html_path, perform};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
 use crate::progress::write_line;
-use crate::{home, output, report};
+use crate::{output, report};
 
 /// Rounds of the bootstrap.
 const ROUNDS: usize = 2_000;
 
 /// Checks a judge, or shows the card of a check.
-pub(super) async fn run(arguments: &CheckArguments, home: &Path) -> Result<Exit, CliError> {
+pub(super) async fn run(arguments: &CheckArguments, home: &Home) -> Result<Exit, CliError> {
     if let Some(path) = &arguments.html {
         check_html_path(path)?;
     }
     if let Some(run) = &arguments.run {
-        let store = home::open_existing(home).await?;
+        let store = home.open_existing().await?;
         let record = store.find_run(run).await?;
         let missing = show(arguments, &store, &record).await?;
         return Ok(told(missing, &record));
@@ -35,7 +36,7 @@ pub(super) async fn run(arguments: &CheckArguments, home: &Path) -> Result<Exit,
     let (Some(name), Some(data)) = (&arguments.judge, &arguments.data) else {
         return Err(CliError::internal("a judge and its data are missing".to_owned()));
     };
-    let definitions = home::definitions(home).await?;
+    let definitions = home.definitions().await?;
     let judge = judge(name, arguments.from.as_deref(), &definitions)?;
     let request = CheckRequest {
         judge,
@@ -53,7 +54,7 @@ pub(super) async fn run(arguments: &CheckArguments, home: &Path) -> Result<Exit,
         correct: arguments.correct.then_some(arguments.precision),
         budget: arguments.control.budget.map(|usd| BudgetConfig { usd }),
     };
-    let store = home::open(home).await?;
+    let store = home.open().await?;
     let needs_keys = !arguments.control.cache_only;
     let prepared = prepare_check(request, &store, needs_keys, env!("CARGO_PKG_VERSION")).await?;
     let RunEnd { record, store, .. } = perform(prepared, &arguments.control).await?;

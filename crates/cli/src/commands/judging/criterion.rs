@@ -1,7 +1,5 @@
 //! `fullbench criterion`.
 
-use std::path::Path;
-
 use fullbench_engine::load_criterion;
 use fullbench_judge::{builtin, builtin_criteria};
 use fullbench_store::CriterionSource;
@@ -12,8 +10,9 @@ use super::{built_in_criterion, criterion_of, time};
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::{AddCriterionArguments, CriterionArguments, CriterionCommand};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 #[derive(Serialize)]
 struct Listed {
@@ -24,12 +23,12 @@ struct Listed {
 }
 
 /// Lists, shows or adds criteria.
-pub(crate) async fn run(arguments: &CriterionArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &CriterionArguments, home: &Home) -> Result<Exit, CliError> {
     if let CriterionCommand::Add(add) = &arguments.command {
         return add_criterion(add, home).await;
     }
     // Reading makes nothing: without a store there are the built-in criteria.
-    let Some(store) = home::open_if_there(home).await? else {
+    let Some(store) = home.open_if_there().await? else {
         return built_in(&arguments.command);
     };
     match &arguments.command {
@@ -88,9 +87,9 @@ pub(crate) async fn run(arguments: &CriterionArguments, home: &Path) -> Result<E
     Ok(Exit::Fine)
 }
 
-async fn add_criterion(add: &AddCriterionArguments, home: &Path) -> Result<Exit, CliError> {
+async fn add_criterion(add: &AddCriterionArguments, home: &Home) -> Result<Exit, CliError> {
     let criterion = load_criterion(&add.file)?;
-    let store = home::open(home).await?;
+    let store = home.open().await?;
     let record = match add.revise {
         true => store.revise_criterion(&criterion).await?,
         false => store.add_criterion(&criterion).await?,

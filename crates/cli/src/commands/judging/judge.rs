@@ -1,7 +1,5 @@
 //! `fullbench judge`: making judges, and looking at them.
 
-use std::path::Path;
-
 use fullbench_engine::ModelEntry;
 use fullbench_judge::{Judge, JudgeConfig, Subject};
 use fullbench_llm::ModelConfig;
@@ -13,17 +11,18 @@ use super::{analytics, stored_criterion, time};
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::{AddJudgeArguments, JudgeArguments, JudgeCommand, PromptArguments};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 /// Makes, lists or shows judges, or says what their judgements show.
-pub(crate) async fn run(arguments: &JudgeArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &JudgeArguments, home: &Home) -> Result<Exit, CliError> {
     if let JudgeCommand::Check(check) = &arguments.command {
         return super::check::run(check, home).await;
     }
     let store = match &arguments.command {
-        JudgeCommand::Add(_) => home::open(home).await?,
-        _ => home::open_existing(home).await?,
+        JudgeCommand::Add(_) => home.open().await?,
+        _ => home.open_existing().await?,
     };
     match &arguments.command {
         JudgeCommand::List(printing) => print(&store.judges().await?, printing.output)?,

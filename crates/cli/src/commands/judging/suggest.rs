@@ -1,7 +1,6 @@
 //! `fullbench threshold suggest`: the pass mark that fits what people passed and failed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use fullbench_analysis::threshold::{ThresholdOptions, suggest};
 use fullbench_engine::{CheckedRun, PassLabels, read_check, read_pass_labels};
@@ -12,8 +11,9 @@ use super::{built_in_criterion, criterion_of};
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::SuggestArguments;
 use crate::failure::CliError;
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 /// Rounds of the bootstrap.
 const ROUNDS: usize = 2_000;
@@ -26,13 +26,13 @@ struct Pairs {
 }
 
 /// Suggests a mark, and says how sure it is.
-pub(super) async fn run(arguments: &SuggestArguments, home: &Path) -> Result<(), CliError> {
+pub(super) async fn run(arguments: &SuggestArguments, home: &Home) -> Result<(), CliError> {
     let labels = arguments.labels.as_deref().map(read_pass_labels).transpose()?;
     // Scores of the user's own need no store; what is judged by others is found in one.
     let needs_store = !matches!(labels, Some(PassLabels::WithScores(_)));
     let store = match needs_store {
-        true => Some(home::open_existing(home).await?),
-        false => home::open_if_there(home).await?,
+        true => Some(home.open_existing().await?),
+        false => home.open_if_there().await?,
     };
     let criterion = match &store {
         Some(store) => criterion_of(store, &arguments.criterion).await?.name,

@@ -1,7 +1,5 @@
 //! `fullbench threshold`.
 
-use std::path::Path;
-
 use fullbench_store::{JudgementFilter, StoreError, ThresholdRecord};
 use serde_json::{Value, json};
 
@@ -9,18 +7,19 @@ use super::{criterion_of, stored_criterion, time};
 use crate::arguments::PlainFormat;
 use crate::arguments::judging::{EffectArguments, ThresholdArguments, ThresholdCommand};
 use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
 use crate::progress::write_line;
-use crate::{home, output};
 
 /// Lists, shows or sets pass marks, and says what another would change.
-pub(crate) async fn run(arguments: &ThresholdArguments, home: &Path) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: &ThresholdArguments, home: &Home) -> Result<Exit, CliError> {
     if let ThresholdCommand::Suggest(suggest) = &arguments.command {
         super::suggest::run(suggest, home).await?;
         return Ok(Exit::Fine);
     }
     let store = match &arguments.command {
-        ThresholdCommand::Add(_) => home::open(home).await?,
-        _ => home::open_existing(home).await?,
+        ThresholdCommand::Add(_) => home.open().await?,
+        _ => home.open_existing().await?,
     };
     match &arguments.command {
         ThresholdCommand::List(printing) => {

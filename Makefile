@@ -28,8 +28,9 @@ check: ## Formatting, lints, docs, generated reference pages
 format: ## Format the code
 	cargo fmt --all
 
-reference: ## Write the generated reference pages and the schema
+reference: ## Write the generated reference pages, the schema and the generated half of the Python client
 	$(TOOLS) cargo run -q -p fullbench-cli -- reference
+	scripts/sdk-python generate
 
 soak: ## Long runs: many kills, many generated inputs, many simulated studies
 	$(TOOLS) FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability -- --nocapture

@@ -28,14 +28,16 @@ check: ## Formatting, lints, docs, generated reference pages
 format: ## Format the code
 	cargo fmt --all
 
-reference: ## Write the generated reference pages and the schema
+reference: ## Write the generated reference pages, the schema and the generated half of the Python client
 	$(TOOLS) cargo run -q -p fullbench-cli -- reference
+	scripts/sdk-python generate
 
-soak: ## Long runs: many kills, many generated inputs, many simulated studies
+soak: build ## Long runs: many kills, many generated inputs and requests, many simulated studies
 	$(TOOLS) FULLBENCH_SOAK=1 cargo test --locked --release -p fullbench-cli --test durability --test serve_durability -- --nocapture
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-score -p fullbench-llm
 	PROPTEST_CASES=20000 cargo test --locked --release -p fullbench-stats --test '*_properties'
 	FULLBENCH_SIMULATIONS=20000 cargo test --locked --release -p fullbench-stats --test '*_coverage' -- --nocapture
+	FULLBENCH_SOAK=1 FULLBENCH_BIN="$${CARGO_TARGET_DIR:-target}/release/fullbench" scripts/test-api
 
 bench: build ## Measure speed and memory, side by side with peers; see bench/RESULTS.md
 	$(TOOLS) cargo build --release --locked --workspace --examples

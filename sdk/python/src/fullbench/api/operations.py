@@ -1,0 +1,1055 @@
+"""Generated from schema/openapi.json by scripts/sdk-python; changes made here are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from ..calls import Call, Download, Form, Upload, path_of
+from . import models
+
+
+def get_health() -> Call[models.Health]:
+    """Whether the server lives.
+
+    Answers as long as the process lives; asks nothing else.
+    """
+    return Call("GET", "/healthz", models.Health)
+
+
+def get_readiness() -> Call[models.Health]:
+    """Whether the server can work.
+
+    Answers 503 while the database cannot be asked or the server is shutting down.
+    """
+    return Call("GET", "/readyz", models.Health)
+
+
+def get_organization() -> Call[models.Organization]:
+    """Your organization."""
+    return Call("GET", "/v1/organization", models.Organization)
+
+
+def create_api_key(
+    body: models.NewApiKey | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.CreatedApiKey]:
+    """Make a key.
+
+    The key itself is in this answer and nowhere else: only its hash is kept.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST", "/v1/api-keys", models.CreatedApiKey, body=body, takes_key=True, idempotency_key=idempotency_key
+    )
+
+
+def list_api_keys() -> Call[models.ApiKeys]:
+    """All keys of the organization.
+
+    The newest first.
+    """
+    return Call("GET", "/v1/api-keys", models.ApiKeys)
+
+
+def revoke_api_key(api_key_id: UUID | str) -> Call[models.ApiKey]:
+    """Revoke a key.
+
+    It opens nothing from now on.
+    """
+    return Call("DELETE", path_of("/v1/api-keys/{api_key_id}", api_key_id=api_key_id), models.ApiKey)
+
+
+def create_dataset(
+    body: models.NewDataset | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Dataset]:
+    """Make a data set.
+
+    Its cases are uploaded as versions.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/datasets", models.Dataset, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_datasets(
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+    name: str | None = None,
+    type: models.DatasetKind | None = None,
+) -> Call[models.Datasets]:
+    """All data sets.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    name: With this name.
+    type: For this purpose.
+    """
+    return Call(
+        "GET", "/v1/datasets", models.Datasets, query={"limit": limit, "offset": offset, "name": name, "type": type}
+    )
+
+
+def get_dataset(dataset_id: UUID | str) -> Call[models.Dataset]:
+    """A data set."""
+    return Call("GET", path_of("/v1/datasets/{dataset_id}", dataset_id=dataset_id), models.Dataset)
+
+
+def change_dataset(
+    dataset_id: UUID | str, body: models.DatasetChange | Mapping[str, Any], *, if_match: str | None = None
+) -> Call[models.Dataset]:
+    """Change the name, description or tags.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "PATCH",
+        path_of("/v1/datasets/{dataset_id}", dataset_id=dataset_id),
+        models.Dataset,
+        body=body,
+        headers={"If-Match": if_match},
+    )
+
+
+def delete_dataset(dataset_id: UUID | str, *, if_match: str | None = None) -> Call[None]:
+    """Remove a data set.
+
+    Goes with all its versions and files. One with a published version is refused: deprecate it first.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "DELETE",
+        path_of("/v1/datasets/{dataset_id}", dataset_id=dataset_id),
+        type(None),
+        headers={"If-Match": if_match},
+    )
+
+
+def upload_dataset_version(
+    dataset_id: UUID | str,
+    file: Upload,
+    *,
+    description: str | None = None,
+    format: models.UploadFormat | None = None,
+    input: str | None = None,
+    reference: Sequence[str] | None = None,
+    id: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[models.UploadedVersion]:
+    """Upload a version.
+
+    The file is kept as it is, and its rows are looked at next: ask for the version until `validation_status` is VALID or INVALID, or wait for the event `dataset.validated`.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/datasets/{dataset_id}/versions", dataset_id=dataset_id),
+        models.UploadedVersion,
+        form=Form(
+            file, {"description": description, "format": format, "input": input, "reference": reference, "id": id}
+        ),
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_dataset_versions(
+    dataset_id: UUID | str, *, limit: int | None = None, offset: int | None = None
+) -> Call[models.DatasetVersions]:
+    """Versions of a data set.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/datasets/{dataset_id}/versions", dataset_id=dataset_id),
+        models.DatasetVersions,
+        query={"limit": limit, "offset": offset},
+    )
+
+
+def get_dataset_version(dataset_id: UUID | str, version_number: int) -> Call[models.DatasetVersion]:
+    """A version of a data set.
+
+    With its schema, or with what is wrong.
+    """
+    return Call(
+        "GET",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}", dataset_id=dataset_id, version_number=version_number
+        ),
+        models.DatasetVersion,
+    )
+
+
+def publish_dataset_version(
+    dataset_id: UUID | str, version_number: int, *, idempotency_key: str | None = None, if_match: str | None = None
+) -> Call[models.DatasetVersion]:
+    """Publish a version.
+
+    From now on nothing can change its rows. Only a draft whose rows are all cases can be published; agreed answers can still be added beside it.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "POST",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/publish",
+            dataset_id=dataset_id,
+            version_number=version_number,
+        ),
+        models.DatasetVersion,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+        headers={"If-Match": if_match},
+    )
+
+
+def deprecate_dataset_version(
+    dataset_id: UUID | str, version_number: int, *, idempotency_key: str | None = None, if_match: str | None = None
+) -> Call[models.DatasetVersion]:
+    """Deprecate a published version.
+
+    It stays for what was made with it.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "POST",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/deprecate",
+            dataset_id=dataset_id,
+            version_number=version_number,
+        ),
+        models.DatasetVersion,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+        headers={"If-Match": if_match},
+    )
+
+
+def list_test_cases(
+    dataset_id: UUID | str,
+    version_number: int,
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+    cursor: str | None = None,
+    filter: str | None = None,
+) -> Call[models.TestCases]:
+    """Cases of a version.
+
+        In the order of the file, once its rows are valid.
+
+        limit: How many to give.
+        offset: How many to leave out; not together with `cursor`.
+        cursor: Go on after a page: its `next_cursor`.
+        filter: Cases whose metadata fulfil this, as JSON: `{"category": "math", "level": {"$gte": 3}}`. There are `$eq`, `$ne`, `$gt`,
+    `$gte`, `$lt`, `$lte`, `$in`, `$nin`, `$exists`, `$contains`, `$and`, `$or` and `$not`.
+    """
+    return Call(
+        "GET",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/cases",
+            dataset_id=dataset_id,
+            version_number=version_number,
+        ),
+        models.TestCases,
+        query={"limit": limit, "offset": offset, "cursor": cursor, "filter": filter},
+    )
+
+
+def get_test_case(dataset_id: UUID | str, version_number: int, case_id: UUID | str) -> Call[models.TestCase]:
+    """A case."""
+    return Call(
+        "GET",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/cases/{case_id}",
+            dataset_id=dataset_id,
+            version_number=version_number,
+            case_id=case_id,
+        ),
+        models.TestCase,
+    )
+
+
+def add_ground_truth(
+    dataset_id: UUID | str,
+    version_number: int,
+    case_id: UUID | str,
+    body: models.NewGroundTruth | Mapping[str, Any],
+    *,
+    idempotency_key: str | None = None,
+) -> Call[models.GroundTruth]:
+    """Add an agreed answer to a case.
+
+    Evaluations from now on take it in place of the references of the file: `acceptable_answers`, or else `answer`. What was agreed on before stays in the history, and evaluations that used it stay as they are.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/cases/{case_id}/ground-truth",
+            dataset_id=dataset_id,
+            version_number=version_number,
+            case_id=case_id,
+        ),
+        models.GroundTruth,
+        body=body,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def get_ground_truth(
+    dataset_id: UUID | str,
+    version_number: int,
+    case_id: UUID | str,
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+) -> Call[models.GroundTruths]:
+    """What was agreed on for a case.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/cases/{case_id}/ground-truth",
+            dataset_id=dataset_id,
+            version_number=version_number,
+            case_id=case_id,
+        ),
+        models.GroundTruths,
+        query={"limit": limit, "offset": offset},
+    )
+
+
+def sample_test_cases(
+    dataset_id: UUID | str,
+    version_number: int,
+    body: models.SampleRequest | Mapping[str, Any],
+    *,
+    idempotency_key: str | None = None,
+) -> Call[models.CaseSample]:
+    """Draw a sample of a version.
+
+    Nothing is kept: the seed gives it again.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/sample",
+            dataset_id=dataset_id,
+            version_number=version_number,
+        ),
+        models.CaseSample,
+        body=body,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def download_dataset_version(
+    dataset_id: UUID | str,
+    version_number: int,
+    *,
+    format: models.DownloadFormat | None = None,
+    ground_truth: bool | None = None,
+) -> Download:
+    """Download a version.
+
+    Rows as they were uploaded, or with the answers that were agreed on. The original is there whatever its rows are; any other format once they are valid.
+
+    ground_truth: Give the answers that were agreed on in place of the references, as evaluations use them.
+    """
+    return Download(
+        "GET",
+        path_of(
+            "/v1/datasets/{dataset_id}/versions/{version_number}/download",
+            dataset_id=dataset_id,
+            version_number=version_number,
+        ),
+        query={"format": format, "ground_truth": ground_truth},
+    )
+
+
+def diff_dataset_versions(
+    dataset_id: UUID | str, *, from_: int, to: int, limit: int | None = None, offset: int | None = None
+) -> Call[models.DatasetVersionDiff]:
+    """What differs between two versions.
+
+    Cases belong together by their keys; where rows stand does not matter, nor the order of fields.
+
+    from_: The number of the left version.
+    to: The number of the right version.
+    limit: How many cases of each list to give.
+    offset: How many cases of each list to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/datasets/{dataset_id}/diff", dataset_id=dataset_id),
+        models.DatasetVersionDiff,
+        query={"from": from_, "to": to, "limit": limit, "offset": offset},
+    )
+
+
+def create_evaluation(
+    body: models.NewEvaluation | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Evaluation]:
+    """Evaluate one answer.
+
+    Scores are there at once, and kept; with `sync: false` the evaluation goes into the queue. When a judge takes longer than `timeout_ms`, the scores that are there are given with the status `partial`, and the rest is added later.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST", "/v1/evaluations", models.Evaluation, body=body, takes_key=True, idempotency_key=idempotency_key
+    )
+
+
+def list_evaluations(
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+    status: models.RunState | None = None,
+    type: models.RunKind | None = None,
+    dataset_version_id: UUID | str | None = None,
+    experiment_id: UUID | str | None = None,
+    created_after: datetime | str | None = None,
+    created_before: datetime | str | None = None,
+) -> Call[models.EvaluationRuns]:
+    """Runs of every kind.
+
+    The newest first.
+
+    limit: How many runs to give.
+    offset: How many runs to leave out.
+    status: In this state.
+    type: For this purpose.
+    dataset_version_id: Of this version of a data set.
+    experiment_id: Part of this experiment.
+    created_after: Created after this time.
+    created_before: Created before this time.
+    """
+    return Call(
+        "GET",
+        "/v1/evaluations",
+        models.EvaluationRuns,
+        query={
+            "limit": limit,
+            "offset": offset,
+            "status": status,
+            "type": type,
+            "dataset_version_id": dataset_version_id,
+            "experiment_id": experiment_id,
+            "created_after": created_after,
+            "created_before": created_before,
+        },
+    )
+
+
+def get_evaluation(evaluation_id: UUID | str) -> Call[models.Evaluation]:
+    """An evaluation of one answer."""
+    return Call("GET", path_of("/v1/evaluations/{evaluation_id}", evaluation_id=evaluation_id), models.Evaluation)
+
+
+def resume_evaluation(evaluation_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Evaluation]:
+    """Ask again for the scores that are missing.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/evaluations/{evaluation_id}/resume", evaluation_id=evaluation_id),
+        models.Evaluation,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def create_batch_evaluation(
+    body: models.NewBatch | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.StartedBatch]:
+    """Evaluate a data set.
+
+    Goes into the queue by its priority, and on after a restart of the server by itself.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST", "/v1/evaluations/batch", models.StartedBatch, body=body, takes_key=True, idempotency_key=idempotency_key
+    )
+
+
+def get_batch_evaluation(job_id: UUID | str) -> Call[models.BatchEvaluation]:
+    """How far a batch is, and its numbers."""
+    return Call("GET", path_of("/v1/evaluations/batch/{job_id}", job_id=job_id), models.BatchEvaluation)
+
+
+def cancel_batch_evaluation(job_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.BatchEvaluation]:
+    """Give a batch up.
+
+    Calls in flight finish and are kept; a cancelled batch stays as it is.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/evaluations/batch/{job_id}/cancel", job_id=job_id),
+        models.BatchEvaluation,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def resume_batch_evaluation(job_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.BatchEvaluation]:
+    """Go on with a batch that is incomplete.
+
+    Open units, units that failed and scores that are missing are asked for again.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/evaluations/batch/{job_id}/resume", job_id=job_id),
+        models.BatchEvaluation,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_batch_results(
+    job_id: UUID | str, *, limit: int | None = None, cursor: str | None = None
+) -> Call[models.EvaluationResults]:
+    """The results of a batch.
+
+    In the order of cases; results that come later appear at their place.
+
+    limit: How many results to give.
+    cursor: The `next_cursor` of the page before.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/evaluations/batch/{job_id}/results", job_id=job_id),
+        models.EvaluationResults,
+        query={"limit": limit, "cursor": cursor},
+    )
+
+
+def export_batch_results(job_id: UUID | str, *, format: models.ExportFormat | None = None) -> Download:
+    """All results of a batch as a file."""
+    return Download("GET", path_of("/v1/evaluations/batch/{job_id}/export", job_id=job_id), query={"format": format})
+
+
+def compare_batch(
+    job_id: UUID | str, *, with_: str | None = None, margin: float | None = None
+) -> Call[models.Comparison]:
+    """A batch against another run.
+
+    Paired tests by case, with intervals and Holm's correction.
+
+    with_: A baseline by its name, or the id of a run. Default: the run that the batch was started against.
+    margin: A difference up to this size does not matter: equivalence within it is tested.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/evaluations/batch/{job_id}/comparison", job_id=job_id),
+        models.Comparison,
+        query={"with": with_, "margin": margin},
+    )
+
+
+def judge_batch(job_id: UUID | str, *, wait_seconds: int | None = None) -> Call[models.BatchVerdict]:
+    """Whether a batch passes, and why.
+
+    For continuous integration: one request that waits for the end of the batch and says whether it passes.
+
+    wait_seconds: Seconds to wait for the batch to end.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/evaluations/batch/{job_id}/verdict", job_id=job_id),
+        models.BatchVerdict,
+        query={"wait_seconds": wait_seconds},
+    )
+
+
+def list_baselines() -> Call[models.Baselines]:
+    """All baselines."""
+    return Call("GET", "/v1/baselines", models.Baselines)
+
+
+def get_baseline(baseline_name: str) -> Call[models.Baseline]:
+    """A baseline."""
+    return Call("GET", path_of("/v1/baselines/{baseline_name}", baseline_name=baseline_name), models.Baseline)
+
+
+def set_baseline(baseline_name: str, body: models.NewBaseline | Mapping[str, Any]) -> Call[models.Baseline]:
+    """Let a name stand for a run.
+
+    A batch that names the baseline is compared with the run that it stands for when the batch begins.
+    """
+    return Call(
+        "PUT", path_of("/v1/baselines/{baseline_name}", baseline_name=baseline_name), models.Baseline, body=body
+    )
+
+
+def remove_baseline(baseline_name: str) -> Call[None]:
+    """Forget a baseline.
+
+    Its run stays.
+    """
+    return Call("DELETE", path_of("/v1/baselines/{baseline_name}", baseline_name=baseline_name), type(None))
+
+
+def create_execution(
+    body: models.NewExecution | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Execution]:
+    """Have a model do a task.
+
+    The most urgent is done first; nothing waits for longer than its priority allows: a minute for `high`, five for `normal`, thirty for `low`.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/executions", models.Execution, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_executions(
+    *, limit: int | None = None, offset: int | None = None, status: models.RunState | None = None
+) -> Call[models.Executions]:
+    """Executions.
+
+    The newest first.
+
+    limit: How many executions to give.
+    offset: How many executions to leave out.
+    status: In this state.
+    """
+    return Call("GET", "/v1/executions", models.Executions, query={"limit": limit, "offset": offset, "status": status})
+
+
+def get_execution(execution_id: UUID | str) -> Call[models.Execution]:
+    """An execution."""
+    return Call("GET", path_of("/v1/executions/{execution_id}", execution_id=execution_id), models.Execution)
+
+
+def cancel_execution(execution_id: UUID | str) -> Call[None]:
+    """Give an execution up.
+
+    A call in flight ends, and is kept.
+    """
+    return Call("DELETE", path_of("/v1/executions/{execution_id}", execution_id=execution_id), type(None))
+
+
+def score_execution(
+    execution_id: UUID | str, body: models.NewScore | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.ExecutionScore]:
+    """Score the answer of an execution.
+
+    The model is not asked again. A metric that has scored the answer before is not asked again either.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/executions/{execution_id}/score", execution_id=execution_id),
+        models.ExecutionScore,
+        body=body,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def stream_events(*, last_event_id: str | None = None) -> Download:
+    """What happens in the organization.
+
+    A stream of server-sent events, from now on or after `Last-Event-ID`: progress and results as they arrive. Ids are the same in all streams of an organization, and survive a restart of the server.
+
+    last_event_id: The id of the last event that was received: what came after it follows.
+    """
+    return Download("GET", "/v1/events", headers={"Last-Event-ID": last_event_id})
+
+
+def stream_run_events(run_id: UUID | str, *, last_event_id: str | None = None) -> Download:
+    """What happens in a run.
+
+    A stream of server-sent events, from now on or after `Last-Event-ID`: progress and results as they arrive. Ids are the same in all streams of an organization, and survive a restart of the server.
+
+    last_event_id: The id of the last event that was received: what came after it follows.
+    """
+    return Download("GET", path_of("/v1/runs/{run_id}/events", run_id=run_id), headers={"Last-Event-ID": last_event_id})
+
+
+def list_criteria(
+    *, limit: int | None = None, offset: int | None = None, source: models.CriterionSource | None = None
+) -> Call[models.Criteria]:
+    """All criteria.
+
+    By name, each in its newest revision.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    source: From here.
+    """
+    return Call("GET", "/v1/criteria", models.Criteria, query={"limit": limit, "offset": offset, "source": source})
+
+
+def create_criterion(
+    body: models.NewCriterion | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.CriterionRevision]:
+    """Add a criterion.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST", "/v1/criteria", models.CriterionRevision, body=body, takes_key=True, idempotency_key=idempotency_key
+    )
+
+
+def get_criterion(criterion_name: str) -> Call[models.CriterionRevision]:
+    """A criterion in its newest revision."""
+    return Call(
+        "GET", path_of("/v1/criteria/{criterion_name}", criterion_name=criterion_name), models.CriterionRevision
+    )
+
+
+def revise_criterion(
+    criterion_name: str, body: models.NewCriterion | Mapping[str, Any], *, if_match: str | None = None
+) -> Call[models.CriterionRevision]:
+    """Make a new revision of a criterion.
+
+    The earlier revisions stay, and judges that were made for one go on with it. What says the same makes no new revision. Built-in criteria are not changed.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "PUT",
+        path_of("/v1/criteria/{criterion_name}", criterion_name=criterion_name),
+        models.CriterionRevision,
+        body=body,
+        headers={"If-Match": if_match},
+    )
+
+
+def list_criterion_revisions(
+    criterion_name: str, *, limit: int | None = None, offset: int | None = None
+) -> Call[models.CriterionRevisions]:
+    """All revisions of a criterion.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/criteria/{criterion_name}/revisions", criterion_name=criterion_name),
+        models.CriterionRevisions,
+        query={"limit": limit, "offset": offset},
+    )
+
+
+def list_thresholds(
+    criterion_name: str, *, limit: int | None = None, offset: int | None = None
+) -> Call[models.Thresholds]:
+    """All pass marks that a criterion had.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/criteria/{criterion_name}/thresholds", criterion_name=criterion_name),
+        models.Thresholds,
+        query={"limit": limit, "offset": offset},
+    )
+
+
+def create_threshold(
+    criterion_name: str, body: models.NewThreshold | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Threshold]:
+    """Set the pass mark of a criterion.
+
+    It holds for judgements from now on; those that were made keep the mark they were made by.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/criteria/{criterion_name}/thresholds", criterion_name=criterion_name),
+        models.Threshold,
+        body=body,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_methods(*, limit: int | None = None, offset: int | None = None) -> Call[models.Methods]:
+    """All ways of judging.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/methods", models.Methods, query={"limit": limit, "offset": offset})
+
+
+def list_models(*, limit: int | None = None, offset: int | None = None) -> Call[models.StoredModels]:
+    """All models that judge.
+
+    By provider and name.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/models", models.StoredModels, query={"limit": limit, "offset": offset})
+
+
+def create_model(
+    body: models.ModelConfig | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.StoredModel]:
+    """Add a model.
+
+    It keeps its configuration for good: judges that ask it stay what they are. Give another configuration of the same model a `name` of its own.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/models", models.StoredModel, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def get_model(model_id: UUID | str) -> Call[models.StoredModel]:
+    """A model."""
+    return Call("GET", path_of("/v1/models/{model_id}", model_id=model_id), models.StoredModel)
+
+
+def list_judges(*, limit: int | None = None, offset: int | None = None) -> Call[models.Judges]:
+    """All judges.
+
+    By name, the newest of each.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/judges", models.Judges, query={"limit": limit, "offset": offset})
+
+
+def create_judge(
+    body: models.NewJudge | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Judge]:
+    """Make a judge.
+
+    With `successor_of` it takes the place of the newest judge of its name; where nothing differs, that one is given as it is. The criterion is the newest revision of its name.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/judges", models.Judge, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def get_judge(judge_id: UUID | str) -> Call[models.Judge]:
+    """A judge.
+
+    Whether or not it has a successor.
+    """
+    return Call("GET", path_of("/v1/judges/{judge_id}", judge_id=judge_id), models.Judge)
+
+
+def get_judge_performance(judge_id: UUID | str) -> Call[models.JudgePerformance]:
+    """What the judgements of a judge show.
+
+    Over all its judgements, in runs and by themselves.
+    """
+    return Call("GET", path_of("/v1/judges/{judge_id}/performance", judge_id=judge_id), models.JudgePerformance)
+
+
+def create_document(
+    body: models.NewDocument | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Document]:
+    """Keep a text to be judged.
+
+    It is never changed, so that its judgements stay true; several judges can judge it.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/documents", models.Document, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_documents(*, limit: int | None = None, offset: int | None = None) -> Call[models.Documents]:
+    """All documents.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/documents", models.Documents, query={"limit": limit, "offset": offset})
+
+
+def get_document(document_id: UUID | str) -> Call[models.Document]:
+    """A document."""
+    return Call("GET", path_of("/v1/documents/{document_id}", document_id=document_id), models.Document)
+
+
+def create_judgement(
+    body: models.NewJudgement | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Judgement]:
+    """Let a judge judge a document.
+
+    The judge is asked at once, and its judgement kept. One that takes longer than half a minute is given as `running`, and finished later. One whose provider failed is `incomplete`: it can be resumed as the evaluation of the same id.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/judgements", models.Judgement, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_judgements(
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+    judge_id: UUID | str | None = None,
+    judge: str | None = None,
+    document_id: UUID | str | None = None,
+    status: models.RunState | None = None,
+) -> Call[models.Judgements]:
+    """Judgements of documents.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    judge_id: By this judge.
+    judge: By the judge of this name or one of its predecessors.
+    document_id: Of this document.
+    status: In this state.
+    """
+    return Call(
+        "GET",
+        "/v1/judgements",
+        models.Judgements,
+        query={
+            "limit": limit,
+            "offset": offset,
+            "judge_id": judge_id,
+            "judge": judge,
+            "document_id": document_id,
+            "status": status,
+        },
+    )
+
+
+def get_judgement(judgement_id: UUID | str) -> Call[models.Judgement]:
+    """A judgement."""
+    return Call("GET", path_of("/v1/judgements/{judgement_id}", judgement_id=judgement_id), models.Judgement)
+
+
+def create_prompt(
+    body: models.NewPrompt | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Prompt]:
+    """Make a prompt.
+
+    Its texts are added as versions.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/prompts", models.Prompt, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_prompts(
+    *, limit: int | None = None, offset: int | None = None, name: str | None = None
+) -> Call[models.Prompts]:
+    """All prompts.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    name: With this name.
+    """
+    return Call("GET", "/v1/prompts", models.Prompts, query={"limit": limit, "offset": offset, "name": name})
+
+
+def get_prompt(prompt_id: UUID | str) -> Call[models.Prompt]:
+    """A prompt."""
+    return Call("GET", path_of("/v1/prompts/{prompt_id}", prompt_id=prompt_id), models.Prompt)
+
+
+def change_prompt(
+    prompt_id: UUID | str, body: models.PromptChange | Mapping[str, Any], *, if_match: str | None = None
+) -> Call[models.Prompt]:
+    """Change the name or the description.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "PATCH",
+        path_of("/v1/prompts/{prompt_id}", prompt_id=prompt_id),
+        models.Prompt,
+        body=body,
+        headers={"If-Match": if_match},
+    )
+
+
+def create_prompt_version(
+    prompt_id: UUID | str, body: models.NewPromptVersion | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.PromptVersion]:
+    """Add a version of a prompt.
+
+    It gets the next number, and never changes.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/prompts/{prompt_id}/versions", prompt_id=prompt_id),
+        models.PromptVersion,
+        body=body,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_prompt_versions(
+    prompt_id: UUID | str, *, limit: int | None = None, offset: int | None = None
+) -> Call[models.PromptVersions]:
+    """All versions of a prompt.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/prompts/{prompt_id}/versions", prompt_id=prompt_id),
+        models.PromptVersions,
+        query={"limit": limit, "offset": offset},
+    )
+
+
+def get_prompt_version(prompt_id: UUID | str, version_number: int) -> Call[models.PromptVersion]:
+    """A version of a prompt."""
+    return Call(
+        "GET",
+        path_of(
+            "/v1/prompts/{prompt_id}/versions/{version_number}", prompt_id=prompt_id, version_number=version_number
+        ),
+        models.PromptVersion,
+    )

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use fullbench_types::OrganizationId;
-use sea_orm::sqlx::sqlite::SqliteSynchronous;
 use sea_orm::{ConnectionTrait, Statement};
 
 use crate::connection::ScopedConnection;
@@ -91,7 +90,7 @@ impl Store {
                 if !path.exists() {
                     return Ok(None);
                 }
-                let database = sqlite::connect(&path, SqliteSynchronous::Full).await?;
+                let database = sqlite::connect_to_read(&path).await?;
                 Ok(Some(ScopedConnection::sqlite(database)))
             }
             DatabaseLocation::Postgres { url, .. } => {

@@ -18,6 +18,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Rows handed over from the database's thread at a time.
 const ROW_BUFFER: usize = 1024;
+const WHOLE_ROW_BUFFER: usize = 16;
 
 /// The database file of a folder.
 pub(crate) fn file(home: &Path) -> PathBuf {
@@ -56,6 +57,19 @@ pub(crate) async fn connect(
     path: &Path,
     synchronous: SqliteSynchronous,
 ) -> Result<DatabaseConnection, StoreError> {
+    connect_with(path, synchronous, ROW_BUFFER).await
+}
+
+/// Connects to an SQLite file to read whole tables: few of their rows, which may be large, are in memory at a time.
+pub(crate) async fn connect_to_read(path: &Path) -> Result<DatabaseConnection, StoreError> {
+    connect_with(path, SqliteSynchronous::Full, WHOLE_ROW_BUFFER).await
+}
+
+async fn connect_with(
+    path: &Path,
+    synchronous: SqliteSynchronous,
+    row_buffer: usize,
+) -> Result<DatabaseConnection, StoreError> {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -65,7 +79,7 @@ pub(crate) async fn connect(
         .busy_timeout(BUSY_TIMEOUT)
         .pragma("wal_autocheckpoint", "16000")
         .pragma("cache_size", "-8000")
-        .row_buffer_size(ROW_BUFFER)
+        .row_buffer_size(row_buffer)
         .disable_statement_logging();
     let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await;
     let pool = pool.map_err(|error| StoreError::Unopened {

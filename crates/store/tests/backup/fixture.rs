@@ -55,6 +55,14 @@ INSERT INTO prompts (id, organization_id, name, description, revision, created_a
     VALUES (<40>, <7>, 'p', NULL, 1, 1, 1, NULL);
 INSERT INTO prompt_versions (id, organization_id, prompt_id, version_number, template, messages, content_hash, created_at)
     VALUES (<41>, <7>, <40>, 1, <ODD>, NULL, 'h', 1);
+INSERT INTO webhooks (id, organization_id, url, description, events, enabled, disabled_because, secret_number, secret_changed_at,
+    revision, created_at, updated_at, created_by)
+    VALUES (<42>, <7>, 'https://example.com/', <ODD>, '[]', FALSE, 'gone', 2, 1, 1, 1, 1, NULL);
+INSERT INTO webhook_deliveries (id, organization_id, webhook_id, run_id, event_number, event_kind, url, status, attempts,
+    attempts_before, due_at, created_at, delivered_at)
+    VALUES (<43>, <7>, <42>, NULL, 1, 'webhook.test', 'https://example.com/', 'failed', 1, 0, 1, 1, NULL);
+INSERT INTO webhook_attempts (delivery_id, number, organization_id, started_at, milliseconds, response_status, problem)
+    VALUES (<43>, 1, <7>, 1, 2, 500, <ODD>);
 INSERT INTO runs (id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, notes, planned_units, version,
     created_at, updated_at, dataset_version_id, judge_id, document_id)
     VALUES (<RUN1>, <7>, 'first', 'batch', 'completed', '{}', '<DATASET>', '<DATASET>', '[]', 2, '0', 1, 1, <21>, <34>, <36>),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AnyUrl, AwareDatetime, BaseModel, ConfigDict, Field, SecretStr
 from typing_extensions import TypeAliasType
 
 
@@ -585,6 +585,23 @@ class EvaluationRun(BaseModel):
     metadata: dict[str, Any]
 
 
+class NewRun(BaseModel):
+    """An evaluation to be run."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    evaluation: dict[str, Any]
+    """The evaluation, as an evaluation file says it, without its cases and without files."""
+    dataset_version_id: UUID
+    """The version of the data set."""
+    priority: Priority | None = None
+    webhook_url: Annotated[str | None, Field(max_length=2048)] = None
+    """Who is told when the run ends: it gets a POST, signed with the secret at `/v1/organization/webhook-secret`."""
+    metadata: dict[str, Any] | None = {}
+    """Anything to find the run by."""
+
+
 class Baseline(BaseModel):
     """A name, and the run it stands for."""
 
@@ -703,6 +720,93 @@ class ExecutionScore(BaseModel):
     criterion_scores: dict[str, MetricResult]
     scored_at: AwareDatetime
     scored_by: str
+
+
+EventKind = TypeAliasType(
+    "EventKind",
+    Literal[
+        "run.started",
+        "run.results",
+        "run.completed",
+        "run.incomplete",
+        "run.cancelled",
+        "run.failed",
+        "evaluations.completed",
+        "dataset.validated",
+        "webhook.test",
+    ],
+)
+"""What happened."""
+
+
+class Webhook(BaseModel):
+    """Who is told of events."""
+
+    webhook_id: UUID
+    url: str
+    """Where events are sent."""
+    events: list[EventKind]
+    """The events."""
+    description: str | None = None
+    """What it is for."""
+    enabled: bool
+    """Whether it is told of anything."""
+    disabled_because: str | None = None
+    """Why it was disabled, where the server did it."""
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    created_by: str | None = None
+    """Who made it."""
+
+
+class Webhooks(BaseModel):
+    """A page of webhooks."""
+
+    webhooks: list[Webhook]
+    """The newest first."""
+    total: Annotated[int, Field(ge=0)]
+    """How many there are in all."""
+    has_more: bool
+    """There are more after these."""
+
+
+class WebhookChange(BaseModel):
+    """What is to be changed; what is not said stays."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    url: AnyUrl | None = None
+    """Where events are sent."""
+    events: Annotated[list[EventKind] | None, Field(max_length=16, min_length=1)] = None
+    """The events."""
+    description: Annotated[str | None, Field(max_length=1000)] = None
+    """What it is for; null for nothing."""
+    enabled: bool | None = None
+    """Whether it is told of anything."""
+
+
+class WebhookSecret(BaseModel):
+    """What a receiver checks signatures with."""
+
+    secret: str
+    """`whsec_` and the secret in Base64."""
+
+
+DeliveryStatus = TypeAliasType("DeliveryStatus", Literal["pending", "delivered", "failed"])
+"""How far the sending of an event to a webhook has come."""
+
+
+class DeliveryAttempt(BaseModel):
+    """One try to send an event."""
+
+    started_at: AwareDatetime
+    duration_ms: Annotated[int, Field(ge=0)]
+    """How long it took."""
+    response_status: Annotated[int | None, Field(ge=0, le=65535)] = None
+    """The status of the answer, if there was one."""
+    problem: str | None = None
+    """What went wrong."""
 
 
 CriterionSource = TypeAliasType("CriterionSource", Literal["built_in", "user"])
@@ -1389,6 +1493,83 @@ class ModelResponse(BaseModel):
     """It came from the response cache."""
 
 
+class NewWebhook(BaseModel):
+    """Who is to be told of events."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    url: AnyUrl
+    """Where events are sent; an address of the public internet, unless the server allows others."""
+    events: Annotated[list[EventKind] | None, Field(max_length=16, min_length=1)] = [
+        "run.completed",
+        "run.incomplete",
+        "run.cancelled",
+        "run.failed",
+        "dataset.validated",
+    ]
+    """The events. Default: the ends of runs, and versions of data sets that were looked through."""
+    description: Annotated[str | None, Field(max_length=1000)] = None
+    """What it is for."""
+
+
+class Delivery(BaseModel):
+    """An event on its way to a webhook."""
+
+    delivery_id: UUID
+    """The `webhook-id` of every try."""
+    webhook_id: UUID | None = None
+    """The webhook; null for the `webhook_url` of a batch."""
+    run_id: UUID | None = None
+    event_id: Annotated[int, Field(ge=0)]
+    """The event."""
+    type: EventKind
+    url: str
+    """Where it is sent."""
+    status: DeliveryStatus
+    attempts: Annotated[int, Field(ge=0)]
+    """How often it was tried."""
+    next_attempt_at: AwareDatetime | None = None
+    """When it is tried again."""
+    created_at: AwareDatetime
+    delivered_at: AwareDatetime | None = None
+
+
+class Deliveries(BaseModel):
+    """A page of deliveries."""
+
+    deliveries: list[Delivery]
+    """The newest first."""
+    total: Annotated[int, Field(ge=0)]
+    """How many match in all."""
+    has_more: bool
+    """There are more after these."""
+
+
+class DeliveryLog(BaseModel):
+    """An event on its way to a webhook, with every try to send it."""
+
+    delivery_id: UUID
+    """The `webhook-id` of every try."""
+    webhook_id: UUID | None = None
+    """The webhook; null for the `webhook_url` of a batch."""
+    run_id: UUID | None = None
+    event_id: Annotated[int, Field(ge=0)]
+    """The event."""
+    type: EventKind
+    url: str
+    """Where it is sent."""
+    status: DeliveryStatus
+    attempts: Annotated[int, Field(ge=0)]
+    """How often it was tried."""
+    next_attempt_at: AwareDatetime | None = None
+    """When it is tried again."""
+    created_at: AwareDatetime
+    delivered_at: AwareDatetime | None = None
+    log: list[DeliveryAttempt]
+    """Every try, in order."""
+
+
 class CriterionRevision(BaseModel):
     """A criterion in one revision."""
 
@@ -1820,7 +2001,7 @@ class NewBatch(BaseModel):
     """The prompt as messages, instead of `prompt`."""
     config: BatchConfig | None = None
     webhook_url: Annotated[str | None, Field(max_length=2048)] = None
-    """Who is told when the batch ends: it gets a signed POST."""
+    """Who is told when the batch ends: it gets a POST, signed with the secret at `/v1/organization/webhook-secret`."""
     priority: Priority | None = None
     baseline: str | None = None
     """A baseline by its name: the run is a regression run, compared with it."""

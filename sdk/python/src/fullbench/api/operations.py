@@ -592,6 +592,28 @@ def judge_batch(job_id: UUID | str, *, wait_seconds: int | None = None) -> Call[
     )
 
 
+def create_run(
+    body: models.NewRun | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.EvaluationRun]:
+    """Run an evaluation.
+
+    `fullbench --server URL run` sends its evaluation files here. The run is a batch: its status, results and export are at `/v1/evaluations/batch/{job_id}`, with the `run_id` as `job_id`.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/runs", models.EvaluationRun, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def get_run_report(run_id: UUID | str, *, by: str | None = None) -> Download:
+    """A run in numbers.
+
+    Every model and scorer with mean, interval, quantiles, counts and cost, and the gates: what `fullbench show -o json` prints. Read anew each time, so that it is also there while the run goes on.
+
+    by: Also for each value of this field of the cases.
+    """
+    return Download("GET", path_of("/v1/runs/{run_id}/report", run_id=run_id), query={"by": by})
+
+
 def list_baselines() -> Call[models.Baselines]:
     """All baselines."""
     return Call("GET", "/v1/baselines", models.Baselines)
@@ -696,6 +718,162 @@ def stream_run_events(run_id: UUID | str, *, last_event_id: str | None = None) -
     last_event_id: The id of the last event that was received: what came after it follows.
     """
     return Download("GET", path_of("/v1/runs/{run_id}/events", run_id=run_id), headers={"Last-Event-ID": last_event_id})
+
+
+def create_webhook(
+    body: models.NewWebhook | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Webhook]:
+    """Be told of events.
+
+    Each event is sent as a POST with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification; `GET …/secret` has the secret to check it with. What is not answered with 2xx within 15 seconds is sent again with longer and longer waits, for about a day. An event may come twice, with the same `webhook-id`.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/webhooks", models.Webhook, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_webhooks(*, limit: int | None = None, offset: int | None = None) -> Call[models.Webhooks]:
+    """All webhooks.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/webhooks", models.Webhooks, query={"limit": limit, "offset": offset})
+
+
+def get_webhook(webhook_id: UUID | str) -> Call[models.Webhook]:
+    """A webhook."""
+    return Call("GET", path_of("/v1/webhooks/{webhook_id}", webhook_id=webhook_id), models.Webhook)
+
+
+def change_webhook(
+    webhook_id: UUID | str, body: models.WebhookChange | Mapping[str, Any], *, if_match: str | None = None
+) -> Call[models.Webhook]:
+    """Change a webhook.
+
+    Events that are on their way go to the new address.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "PATCH",
+        path_of("/v1/webhooks/{webhook_id}", webhook_id=webhook_id),
+        models.Webhook,
+        body=body,
+        headers={"If-Match": if_match},
+    )
+
+
+def delete_webhook(webhook_id: UUID | str, *, if_match: str | None = None) -> Call[None]:
+    """Remove a webhook.
+
+    Events that are on their way to it are not sent.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "DELETE",
+        path_of("/v1/webhooks/{webhook_id}", webhook_id=webhook_id),
+        type(None),
+        headers={"If-Match": if_match},
+    )
+
+
+def get_webhook_secret(webhook_id: UUID | str) -> Call[models.WebhookSecret]:
+    """The secret of a webhook.
+
+    Whoever has it can check what comes from here.
+    """
+    return Call("GET", path_of("/v1/webhooks/{webhook_id}/secret", webhook_id=webhook_id), models.WebhookSecret)
+
+
+def rotate_webhook_secret(webhook_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Webhook]:
+    """Change the secret of a webhook.
+
+    The secret before signs as well for another 24 hours: `webhook-signature` then has two signatures.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/webhooks/{webhook_id}/rotate-secret", webhook_id=webhook_id),
+        models.Webhook,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def get_batch_webhook_secret() -> Call[models.WebhookSecret]:
+    """The secret of `webhook_url`.
+
+    What is sent to the `webhook_url` of a batch is signed with it.
+    """
+    return Call("GET", "/v1/organization/webhook-secret", models.WebhookSecret)
+
+
+def test_webhook(webhook_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Delivery]:
+    """Try a webhook out.
+
+    Sends it the event `webhook.test`.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/webhooks/{webhook_id}/test", webhook_id=webhook_id),
+        models.Delivery,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_webhook_deliveries(
+    *,
+    limit: int | None = None,
+    offset: int | None = None,
+    webhook_id: UUID | str | None = None,
+    run_id: UUID | str | None = None,
+    status: models.DeliveryStatus | None = None,
+) -> Call[models.Deliveries]:
+    """What was sent.
+
+    The newest first.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    webhook_id: To this webhook.
+    run_id: About this run.
+    status: That have come this far.
+    """
+    return Call(
+        "GET",
+        "/v1/webhook-deliveries",
+        models.Deliveries,
+        query={"limit": limit, "offset": offset, "webhook_id": webhook_id, "run_id": run_id, "status": status},
+    )
+
+
+def get_webhook_delivery(delivery_id: UUID | str) -> Call[models.DeliveryLog]:
+    """An event on its way, with every try."""
+    return Call("GET", path_of("/v1/webhook-deliveries/{delivery_id}", delivery_id=delivery_id), models.DeliveryLog)
+
+
+def retry_webhook_delivery(delivery_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Delivery]:
+    """Send an event again.
+
+    It keeps its `webhook-id`, so that a receiver knows whether it has the event already.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/webhook-deliveries/{delivery_id}/retry", delivery_id=delivery_id),
+        models.Delivery,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
 
 
 def list_criteria(

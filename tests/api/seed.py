@@ -48,6 +48,8 @@ def main(models_url: str) -> dict[str, list[Any]]:
         )
         prompt = client.send(operations.create_prompt({"name": "seeded"}))
         client.send(operations.create_prompt_version(prompt.prompt_id, {"template": "{{ input }}"}))
+        webhook = client.send(operations.create_webhook({"url": f"{models_url}/webhook", "events": ["run.results"]}))
+        delivery = client.send(operations.test_webhook(webhook.webhook_id))
     jobs = [batch.job_id for batch in batches]
     return {
         "dataset_id": [second.dataset_id],
@@ -75,6 +77,8 @@ def main(models_url: str) -> dict[str, list[Any]]:
         "document_id": [document.document_id],
         "judgement_id": [judgement.judgement_id],
         "prompt_id": [prompt.prompt_id],
+        "webhook_id": [webhook.webhook_id],
+        "delivery_id": [delivery.delivery_id],
     }
 
 

@@ -19,7 +19,7 @@ HEADER = '"""Generated from schema/openapi.json by scripts/sdk-python; changes m
 # Defaults that are objects are written as what they are made of.
 DEFAULTS = "# mypy: disable-error-code=assignment\n"
 # Fields whose values must not be seen in a traceback or a notebook, by schema.
-SECRETS = {"CreatedApiKey": ["key"]}
+SECRETS = {"CreatedApiKey": ["key"], "WebhookSecret": ["secret"]}
 MODEL_OPTIONS = [
     *("--input-file-type", "openapi", "--target-python-version", "3.10"),
     *("--output-model-type", "pydantic_v2.BaseModel", "--enum-field-as-literal", "all"),

@@ -74,7 +74,8 @@ def models_url(binary: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def server(binary: Path, models_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server that most tests share."""
-    server = Server(binary, tmp_path_factory.mktemp("home"), ["--allow-model-url", f"{models_url}/v1"])
+    arguments = ["--allow-model-url", f"{models_url}/v1", "--allow-private-webhooks"]
+    server = Server(binary, tmp_path_factory.mktemp("home"), arguments)
     server.start()
     yield server
     server.stop()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from queue import Queue
+from typing import ClassVar
 
 import pytest
 
-from fullbench import ConfigurationError, WebhookRejected, verify_webhook
+from fullbench import Client, ConfigurationError, WebhookRejected, operations, verify_webhook
 
 SECRET = "whsec_" + base64.b64encode(b"a key of at least 24 bytes").decode()
 BODY = b'{"type": "run.completed"}'
@@ -38,6 +42,37 @@ def test_the_published_example_of_the_scheme_passes() -> None:
         "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
     }
     verify_webhook(headers, '{"test": 2432232314}', "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", tolerance=1e10)
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Keeps what it is sent."""
+
+    received: ClassVar[Queue[tuple[dict[str, str], bytes]]] = Queue()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.received.put((dict(self.headers.items()), body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Says nothing."""
+
+
+def test_what_the_server_sends_passes_with_its_secret_and_with_no_other(client: Client) -> None:
+    with HTTPServer(("127.0.0.1", 0), Receiver) as receiver:
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{receiver.server_port}/events"
+        webhook = client.send(operations.create_webhook({"url": url}))
+        secret = client.send(operations.get_webhook_secret(webhook.webhook_id)).secret
+        client.send(operations.test_webhook(webhook.webhook_id))
+        headers, body = Receiver.received.get(timeout=30)
+        receiver.shutdown()
+        client.send(operations.delete_webhook(webhook.webhook_id))
+    verify_webhook(headers, body, secret)
+    with pytest.raises(WebhookRejected):
+        verify_webhook(headers, body, OTHER)
+    assert "whsec_" not in repr(secret) + str(secret)
 
 
 OTHER = "whsec_" + base64.b64encode(b"another key, just as long").decode()

@@ -9,6 +9,8 @@ import hmac
 import time
 from collections.abc import Mapping
 
+from pydantic import SecretStr
+
 from .errors import ConfigurationError, WebhookRejected
 
 PREFIX = "whsec_"
@@ -16,13 +18,13 @@ TOLERANCE_SECONDS = 300
 
 
 def verify_webhook(
-    headers: Mapping[str, str], body: bytes | str, secret: str, *, tolerance: float = TOLERANCE_SECONDS
+    headers: Mapping[str, str], body: bytes | str, secret: str | SecretStr, *, tolerance: float = TOLERANCE_SECONDS
 ) -> None:
     """Raises `WebhookRejected` unless the message was signed with the secret at most `tolerance` seconds ago.
 
     headers: those of the request, of which `webhook-id`, `webhook-timestamp` and `webhook-signature` are read.
     body: the body exactly as it was received. Parsed and written again it would be another text.
-    secret: `whsec_…`, as it was shown when the webhook was made.
+    secret: `whsec_…`, as `operations.get_webhook_secret` gives it.
     """
     values = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in ("webhook-id", "webhook-timestamp", "webhook-signature") if not values.get(name)]
@@ -31,7 +33,8 @@ def verify_webhook(
     check_time(values["webhook-timestamp"], tolerance)
     content = body.encode() if isinstance(body, str) else body
     signed = f"{values['webhook-id']}.{values['webhook-timestamp']}.".encode() + content
-    expected = hmac.new(key_of(secret), signed, hashlib.sha256).digest()
+    text = secret.get_secret_value() if isinstance(secret, SecretStr) else secret
+    expected = hmac.new(key_of(text), signed, hashlib.sha256).digest()
     # While a secret is being replaced a message has a signature for each.
     matches = [
         hmac.compare_digest(expected, signature)

@@ -789,7 +789,7 @@ class WebhookChange(BaseModel):
 class WebhookSecret(BaseModel):
     """What a receiver checks signatures with."""
 
-    secret: str
+    secret: SecretStr
     """`whsec_` and the secret in Base64."""
 
 

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::ServerConfig;
 use crate::extract::{InFlight, KeyRing};
 use crate::secrets::SecretKey;
-use crate::work::{Queue, SingleWriter, Singles, Streams};
+use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
 #[derive(Clone)]
@@ -23,6 +23,7 @@ struct Shared {
     queue: Queue,
     singles: Singles,
     streams: Streams,
+    reports: Reports,
     writer: SingleWriter,
     openapi: bytes::Bytes,
     secret_key: SecretKey,
@@ -44,6 +45,7 @@ impl App {
             queue: Queue::new(),
             singles: Singles::default(),
             streams: Streams::default(),
+            reports: Reports::default(),
             keys: KeyRing::default(),
             in_flight: InFlight::default(),
             openapi,
@@ -84,6 +86,11 @@ impl App {
     /// Events on their way to those who watch.
     pub(crate) fn streams(&self) -> &Streams {
         &self.0.streams
+    }
+
+    /// Numbers of runs that go on.
+    pub(crate) fn reports(&self) -> &Reports {
+        &self.0.reports
     }
 
     /// The writer of evaluations of single answers.

@@ -87,7 +87,8 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     let (status, made) = server.post("/v1/models", model.clone()).await;
     assert_eq!(status, 201, "{made}");
     ids.insert("model_id", text(&made, "model_id"));
-    let judge = json!({"name": SECRET, "criterion": "own", "method": "rubric", "model": SECRET});
+    let judge = json!({"name": SECRET, "criterion": "own", "method": "rubric",
+        "model": made["model_id"]});
     let (status, judge) = server.post("/v1/judges", judge).await;
     assert_eq!(status, 201, "{judge}");
     let judged = json!({"judge_id": judge["judge_id"], "document_id": document["document_id"]});
@@ -161,7 +162,7 @@ async fn told(server: &TestServer, key: &str) -> String {
     while let Ok(Ok(Some(chunk))) = tokio::time::timeout(moment, stream.chunk()).await {
         text.push_str(std::str::from_utf8(&chunk).unwrap());
     }
-    text.replace("retry: 1000\n\n", "")
+    text.replace("id: 0\nretry: 1000\n\n", "")
 }
 
 /// What the owner sees.

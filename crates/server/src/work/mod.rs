@@ -4,6 +4,7 @@
 mod frozen;
 mod launch;
 mod queue;
+mod reports;
 mod runner;
 mod singles;
 mod streams;
@@ -14,6 +15,7 @@ mod writer;
 pub(crate) use frozen::{check_valid, frozen, in_background};
 pub(crate) use launch::{Wanted, launch};
 pub(crate) use queue::{Cancelled, Queue};
+pub(crate) use reports::Reports;
 pub(crate) use runner::{end, end_cancelled, enqueue};
 pub(crate) use singles::{AnswerSet, Singles, case_mapping};
 pub(crate) use streams::{Streams, Told, written};

@@ -17,7 +17,7 @@ use crate::extract::{Caller, PathParts, Query};
 use crate::problem::Problem;
 
 const MAX_LIMIT: u64 = 1000;
-const MAX_FILTER: usize = 8192;
+const MAX_FILTER: usize = 4096;
 /// Cases whose metadata is read at a time.
 const SCANNED: u64 = 5000;
 
@@ -40,7 +40,7 @@ struct ListQuery {
     /// Cases whose metadata fulfil this, as JSON: `{"category": "math", "level": {"$gte": 3}}`. There are `$eq`, `$ne`, `$gt`,
     /// `$gte`, `$lt`, `$lte`, `$in`, `$nin`, `$exists`, `$contains`, `$and`, `$or` and `$not`.
     #[serde(default)]
-    #[schemars(length(max = 8192), extend("contentMediaType" = "application/json"))]
+    #[schemars(length(max = 4096), extend("contentMediaType" = "application/json"))]
     filter: Option<String>,
 }
 

@@ -75,6 +75,7 @@ struct ListQuery {
     offset: u64,
     /// With this name.
     #[serde(default)]
+    #[schemars(length(max = 255))]
     name: Option<String>,
     /// For this purpose.
     #[serde(rename = "type", default)]
@@ -159,6 +160,9 @@ async fn create(
 
 async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Datasets>, Problem> {
     check_page(query.limit, MAX_LIMIT, query.offset)?;
+    if let Some(name) = &query.name {
+        check_text("name", name, 0, MAX_NAME)?;
+    }
     let page = Page { offset: query.offset, limit: query.limit };
     let found = caller.store.dataset_records(query.kind, query.name.as_deref(), page).await?;
     let (records, total) = found;

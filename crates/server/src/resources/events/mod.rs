@@ -25,8 +25,8 @@ use crate::work::{Told, written};
 const PAGE: u64 = 200;
 /// How often a silent stream says that it is alive.
 const PULSE: Duration = Duration::from_secs(15);
-/// How long a reader waits before it connects again, in milliseconds.
-const RETRY: &str = "retry: 1000\n\n";
+/// How long a reader waits before it connects again.
+const RETRY_MS: u64 = 1000;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let about = "A stream of server-sent events, from now on or after `Last-Event-ID`: progress and results as they arrive. \
@@ -83,8 +83,10 @@ async fn stream_of(
         (None, Some(_)) => (0, true),
         (None, None) => (store.last_event().await?, false),
     };
+    // A reader that is cut off before its first event knows where to go on, too.
+    let start = format!("id: {last}\nretry: {RETRY_MS}\n\n");
+    let first = stream::iter([Ok::<_, Infallible>(Bytes::from(start))]);
     let reader = Reader { store, run, live, last, behind, stop: app.stop().clone() };
-    let first = stream::iter([Ok::<_, Infallible>(Bytes::from_static(RETRY.as_bytes()))]);
     let events = stream::unfold(reader, async |mut reader| {
         let text = reader.next().await?;
         Some((Ok::<_, Infallible>(text), reader))

@@ -66,6 +66,7 @@ struct ListQuery {
     offset: u64,
     /// With this name.
     #[serde(default)]
+    #[schemars(length(max = 255))]
     name: Option<String>,
 }
 
@@ -134,6 +135,9 @@ async fn create(
 
 async fn list(caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<Prompts>, Problem> {
     let page = page(query.limit, query.offset)?;
+    if query.name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME) {
+        return Err(Problem::field("name", format!("use at most {MAX_NAME} letters")));
+    }
     let (records, total) = caller.store.prompts(query.name.as_deref(), page).await?;
     let prompts = records.into_iter().map(Prompt::from).collect();
     Ok(Json(Prompts { prompts, total, has_more: has_more(page, total) }))

@@ -38,6 +38,9 @@ async fn get(
     PathParts(id): PathParts<Uuid>,
     Query(query): Query<ReportQuery>,
 ) -> Result<Response, Problem> {
+    if query.by.as_ref().is_some_and(|by| !(1..=512).contains(&by.chars().count())) {
+        return Err(Problem::field("by", "the name of a field has 1 to 512 letters"));
+    }
     let run = caller.store.run(RunId(id)).await?;
     let report = summarize(&caller.store, &run, query.by.as_deref()).await?;
     Ok(Json(report).into_response())

@@ -35,7 +35,7 @@ async fn cancel(
     let store = &caller.store;
     let run = batch_run(store, id).await?;
     if run.state == RunState::Cancelled {
-        return Ok((StatusCode::ACCEPTED, Json(shown(store, run).await?)).into_response());
+        return Ok((StatusCode::ACCEPTED, Json(shown(&app, store, run).await?)).into_response());
     }
     if run.state.is_final() {
         return Err(Problem::new(CONFLICT, format!("the batch is {}", run.state)));
@@ -45,7 +45,7 @@ async fn cancel(
         Cancelled::Taken => run,
         Cancelled::Waiting | Cancelled::Neither => end_cancelled(store, run.id).await?,
     };
-    Ok((StatusCode::ACCEPTED, Json(shown(store, run).await?)).into_response())
+    Ok((StatusCode::ACCEPTED, Json(shown(&app, store, run).await?)).into_response())
 }
 
 async fn resume(
@@ -61,5 +61,5 @@ async fn resume(
     }
     let run = store.set_run_state(run.id, RunState::Pending, &[]).await?;
     enqueue(&app, store.organization(), &run);
-    Ok((StatusCode::ACCEPTED, Json(shown(store, run).await?)).into_response())
+    Ok((StatusCode::ACCEPTED, Json(shown(&app, store, run).await?)).into_response())
 }

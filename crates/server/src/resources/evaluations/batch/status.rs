@@ -1,9 +1,10 @@
 //! How far a batch is, and what its numbers are so far.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use axum::extract::State;
 use axum::response::Json;
-use fullbench_engine::summarize;
 use fullbench_store::{RunRecord, ScopedStore};
 use fullbench_types::RunState;
 use jiff::Timestamp;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 use super::batch_run;
 use crate::api::Endpoint;
+use crate::app::App;
 use crate::extract::{Caller, PathParts};
 use crate::problem::Problem;
 use crate::resources::runs::{completed_units, progress_of};
@@ -138,19 +140,27 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Json<Batch>, Problem> {
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathParts(id): PathParts<Uuid>,
+) -> Result<Json<Batch>, Problem> {
     let run = batch_run(&caller.store, id).await?;
-    Ok(Json(shown(&caller.store, run).await?))
+    Ok(Json(shown(&app, &caller.store, run).await?))
 }
 
 /// A batch as it is now.
-pub(super) async fn shown(store: &ScopedStore, run: RunRecord) -> Result<Batch, Problem> {
+pub(super) async fn shown(
+    app: &App,
+    store: &ScopedStore,
+    run: RunRecord,
+) -> Result<Batch, Problem> {
     let progress = progress_of(store, run.id).await?;
     let report = match &run.summary {
         Some(report) if !matches!(run.state, RunState::Pending | RunState::Running) => {
-            report.clone()
+            Arc::new(report.clone())
         }
-        _ => serde_json::to_value(summarize(store, &run, None).await?).unwrap_or_default(),
+        _ => app.reports().of(store, &run).await?,
     };
     let models: Vec<ModelNumbers> =
         report["models"].as_array().into_iter().flatten().map(ModelNumbers::of).collect();

@@ -167,10 +167,10 @@ async fn judge(
         tokio::time::sleep(LOOK).await;
         run = batch_run(&caller.store, id).await?;
     }
-    Ok(Json(verdict(&caller.store, run).await?))
+    Ok(Json(verdict(&app, &caller.store, run).await?))
 }
 
-async fn verdict(store: &ScopedStore, run: RunRecord) -> Result<BatchVerdict, Problem> {
+async fn verdict(app: &App, store: &ScopedStore, run: RunRecord) -> Result<BatchVerdict, Problem> {
     let mut reasons = Vec::new();
     if run.state != RunState::Completed {
         reasons.push(format!("the batch is {}", run.state));
@@ -194,7 +194,7 @@ async fn verdict(store: &ScopedStore, run: RunRecord) -> Result<BatchVerdict, Pr
             ));
         }
     }
-    let batch = shown(store, run).await?;
+    let batch = shown(app, store, run).await?;
     for gate in batch.gates.iter().filter(|gate| !gate.passed) {
         reasons.push(format!("`{}` does not hold for {}: {}", gate.gate, gate.model, gate.detail));
     }

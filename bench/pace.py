@@ -64,7 +64,11 @@ class Timetable:
             else:
                 self.waited += 1
                 self.overdue.append(index)
-        await asyncio.wait_for(self.ended, PATIENCE_SECONDS)
+        try:
+            await asyncio.wait_for(self.ended, PATIENCE_SECONDS)
+        except TimeoutError as error:
+            answered = len(self.delays_ms)
+            raise Failed(f"{answered} of {self.count} requests were answered {PATIENCE_SECONDS:.0f} s after the last") from error
         return Paced(self.delays_ms, self.waited)
 
     def due(self, index: int) -> float:

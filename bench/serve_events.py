@@ -26,7 +26,7 @@ OPENED_TOGETHER = 500
 READ_BYTES = 65_536
 # How a stream begins that waits for events.
 BEGUN = b"retry: "
-EVENT_ID = re.compile(rb"^id: (\d+)\nevent: (\S+)$", re.MULTILINE)
+EVENT_ID = re.compile(rb"^id: (\d+)\nevent: \S+$", re.MULTILINE)
 
 
 @dataclasses.dataclass

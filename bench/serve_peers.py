@@ -32,7 +32,7 @@ POLL_SECONDS = 0.2
 # A peer may refuse some requests under this load, when its database is busy; only those it carries out count.
 MOST_REFUSED = 0.5
 # More connections make a peer slower where its database is held by one at a time: its best counts.
-CONNECTIONS = (1, 4, 16, 64)
+CONNECTIONS = (4, 16, 64)
 WARM_UP_SECONDS = 5
 WARM_UP_CONNECTIONS = 8
 QUIET_SECONDS = 2.0

@@ -14,6 +14,10 @@ import recorded
 import results
 import savings
 import script
+import serve
+import serve_batch
+import serve_events
+import serve_peers
 import speed
 import stats
 import text
@@ -36,6 +40,13 @@ MEASUREMENTS = {
     "savings": savings.savings,
     "stats": stats.stats,
     "stats-live": stats.live,
+    "serve": serve.serve,
+    "serve-half": serve.half,
+    "serve-events": serve_events.events,
+    "serve-batch": serve_batch.batch,
+    "serve-upload": serve_batch.upload,
+    "serve-mlflow": serve_peers.mlflow,
+    "serve-phoenix": serve_peers.phoenix,
 }
 
 

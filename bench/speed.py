@@ -2,15 +2,13 @@
 
 import os
 import pathlib
-import re
-import shutil
 import statistics
-import subprocess
 import time
 
 import harness
+import load
 import work
-from harness import Bench, Measurement, Skipped, Timed
+from harness import Bench, Measurement, Timed
 
 SIMULATOR_TARGET = 15_000
 LATENCY_MS = 50
@@ -23,20 +21,14 @@ VERSION_TARGET_MS = 10.0
 
 def simulator(bench: Bench) -> list[Measurement]:
     """Requests per second of simllm alone."""
-    require_wrk()
-    seconds = bench.size(5, 2)
-    rates = []
+    loads = []
     for _ in range(bench.repetitions):
         with bench.simulator(0) as url:
-            command = ["wrk", "-t1", "-c64", f"-d{seconds}s", "-s", "bench/post.lua", url]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            loads.append(load.post(f"{url}/v1/chat/completions", work.call(load.NUMBER), seconds=bench.size(5, 2)))
             answered = harness.simulator_statistics(url)["successes"]
-        if "Non-2xx" in said or "Socket errors" in said:
-            raise harness.Failed(f"wrk met errors:\n{said}")
-        if answered < int(re.search(r"(\d+) requests in", said).group(1)):
-            raise harness.Failed(f"simllm answered only {answered} calls:\n{said}")
-        rates.append(float(re.search(r"Requests/sec:\s+([\d.]+)", said).group(1)))
-    rate = statistics.median(rates)
+        if answered < loads[-1].requests:
+            raise harness.Failed(f"simllm answered only {answered} of {loads[-1].requests} calls")
+    rate = load.median_rate(loads)
     return [
         Measurement(
             name="simulator",
@@ -45,21 +37,9 @@ def simulator(bench: Bench) -> list[Measurement]:
             measured=f"{rate:,.0f} requests/s",
             ratio=rate / SIMULATOR_TARGET,
             met=rate > SIMULATOR_TARGET,
-            detail="runs: " + ", ".join(f"{value:,.0f}" for value in rates),
+            detail=load.describe(loads),
         )
     ]
-
-
-def require_wrk() -> None:
-    """Installs wrk where that is allowed."""
-    if shutil.which("wrk"):
-        return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise Skipped("wrk is not installed")
-    for command in (["apt-get", "update"], ["apt-get", "install", "-y", "wrk"]):
-        subprocess.run(command, capture_output=True, check=False)
-    if not shutil.which("wrk"):
-        raise Skipped("wrk could not be installed")
 
 
 def live_run(bench: Bench, units: int, latency_ms: float) -> Timed:

@@ -17,6 +17,12 @@ def question(index: int) -> tuple[str, str]:
     return f"What is {left} + {right}?", str(left + right)
 
 
+def call(number: str) -> dict:
+    """A call of the simulated model that no other number makes."""
+    prompt = {"role": "user", "content": f"What is {number} + 17?"}
+    return {"model": MODEL, "messages": [prompt], "temperature": 0}
+
+
 def write_questions(path: pathlib.Path, units: int) -> None:
     """One line of JSON for each question."""
     with path.open("w") as lines:

@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::connection::ScopedTransaction;
 
 /// Rows of the prepared statements; what does not fill the larger goes into the smaller.
-const ROWS_PER_STATEMENT: [usize; 4] = [256, 32, 4, 1];
+const ROWS_PER_STATEMENT: [usize; 5] = [256, 64, 16, 4, 1];
 
 /// An insert of many rows, in statements of a few fixed sizes, so that each is prepared once.
 pub(crate) struct InsertMany<'sql> {

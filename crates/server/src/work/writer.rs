@@ -1,6 +1,7 @@
 //! The writer of single evaluations: everything that waits is committed together, so that thousands a second cost few commits.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fullbench_store::{ScopedStore, SingleRun, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -9,6 +10,9 @@ use crate::problem::{Problem, UNAVAILABLE};
 
 /// Evaluations that are committed together at most.
 const GROUP: usize = 512;
+/// How long a commit waits for others, where several came together the last time: one commit for many costs little more than
+/// one for a few, and who asks alone waits for nobody.
+const LINGER: Duration = Duration::from_millis(4);
 /// Evaluations that may wait for a commit: more than that wait to be taken.
 const WAITING: usize = 4096;
 
@@ -45,7 +49,17 @@ impl SingleWriter {
 
 async fn write_all(mut receiver: mpsc::Receiver<Waiting>) {
     let mut group = Vec::with_capacity(GROUP);
+    let mut last = 0;
     while receiver.recv_many(&mut group, GROUP).await > 0 {
+        if last > 1 || group.len() > 1 {
+            tokio::time::sleep(LINGER).await;
+            while group.len() < GROUP
+                && let Ok(waiting) = receiver.try_recv()
+            {
+                group.push(waiting);
+            }
+        }
+        last = group.len();
         // One organization at a time: each sees only its own rows.
         group.sort_by_key(|waiting: &Waiting| waiting.store.organization().0);
         let mut rest: &mut [Waiting] = &mut group;

@@ -83,7 +83,7 @@ fn what_the_server_refuses_is_told_at_its_place_in_the_file() {
     let team = Team::new("gates:\n  - nothing.mean >= 0.5\n");
     let said = team.run(&["run"]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
-    assert!(said.stderr.contains("fullbench.yaml:12"), "{}", said.stderr);
+    assert!(said.stderr.contains("fullbench.yaml:11"), "{}", said.stderr);
     team.user.file("cases.jsonl", "{\"input\": \"a\"}\n{\"inp\": 1}\n");
     let said = team.run(&["run"]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);

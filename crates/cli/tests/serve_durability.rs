@@ -117,8 +117,8 @@ fn check(server: &Serving, asked: &Asked) {
     } else if let Some(id) = body["evaluation_id"].as_str() {
         let (status, found) = client.get(&format!("/v1/evaluations/{id}"));
         assert_eq!(status, 200, "{found}");
-        assert_eq!(found["scores"]["exact_match"]["value"], 1.0, "{found}");
-        assert_eq!(found["scores"]["token_f1"]["value"], 1.0, "{found}");
+        assert_eq!(found["scores"]["exact_match"], 1.0, "{found}");
+        assert_eq!(found["scores"]["token_f1"], 1.0, "{found}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! `fullbench serve`.
 
+use std::net::SocketAddr;
+
 use fullbench_engine::SentRules;
 use fullbench_server::{Problem, SecretKey, Server, ServerConfig, StartError, first_key};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
@@ -10,12 +12,14 @@ use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
 
+/// Connections that may wait to be taken.
+const WAITING: u32 = 4096;
 /// The variable with the key that secrets are made from.
 const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
-    let listener = TcpListener::bind(arguments.listen).await.map_err(|error| {
+    let listener = listen(arguments.listen).map_err(|error| {
         CliError::input(
             format!("{} cannot be listened on: {error}", arguments.listen),
             Some("choose another address with --listen, for example 127.0.0.1:0".to_owned()),
@@ -63,6 +67,15 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         .map_err(|error| CliError::internal(format!("the server failed: {error}")))?;
     write_line("stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
+}
+
+/// Listens with room for many who connect at once, as when all who watch events come back after a restart.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that is started again has its address back at once.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Lets the server have as many connections as the system allows: who watches events keeps one open.

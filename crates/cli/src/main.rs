@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<Exit, CliError> {
-    if let Some(server) = &arguments.server
+    if let Some(server) = arguments.server.as_ref().filter(|server| !server.is_empty())
         && let Some(exit) = block_on(remote::perform(server, &arguments.command))?
     {
         return Ok(exit);

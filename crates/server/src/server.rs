@@ -65,7 +65,9 @@ impl Server {
         let listener = listener.tap_io(|connection| {
             let _ = connection.set_nodelay(true);
         });
-        axum::serve(listener, self.router).with_graceful_shutdown(shutdown).await?;
+        // Made once: a router by itself would be put together anew for every connection.
+        let service = self.router.into_make_service();
+        axum::serve(listener, service).with_graceful_shutdown(shutdown).await?;
         stop.cancel();
         self.app.tasks().close();
         self.app.tasks().wait().await;

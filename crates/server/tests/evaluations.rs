@@ -7,7 +7,7 @@ use common::backend::{self, Place, on_every_backend};
 use common::version::version;
 use common::{TestServer, answer, with_json};
 use fullbench_simllm::{Simulator, SimulatorConfig};
-use fullbench_types::DEFAULT_ORGANIZATION;
+use fullbench_types::{DEFAULT_ORGANIZATION, RunId, RunState};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -22,6 +22,7 @@ on_every_backend!(
     a_batch_is_cancelled_and_an_incomplete_one_goes_on,
     a_regression_is_told_with_its_reasons,
     another_organization_sees_nothing,
+    what_another_process_works_on_is_left_to_it,
 );
 
 /// Sums, every fifth of which is wrong.
@@ -342,4 +343,29 @@ async fn another_organization_sees_nothing(place: Place) {
     }
     assert_eq!(other.post("/v1/evaluations/batch", body).await.0, 404);
     assert_eq!(other.get("/v1/evaluations").await.1["total"], 0);
+}
+
+async fn what_another_process_works_on_is_left_to_it(place: Place) {
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let version = version(&store, sums(20)).await;
+    let body = json!({"dataset_version_id": version, "metrics": ["exact_match"]});
+    let (_, batch) = server.post("/v1/evaluations/batch", body).await;
+    let path = format!("/v1/evaluations/batch/{}", batch["job_id"].as_str().unwrap());
+    let done = server.wait(&path, |batch| batch["status"] == "completed").await;
+    let run = RunId(batch["job_id"].as_str().unwrap().parse().unwrap());
+
+    // Another process begins anew with it, as `fullbench rescore` does.
+    let other = server.place.open().await.scoped(DEFAULT_ORGANIZATION);
+    let lock = other.lock_run(run).await.unwrap();
+    other.set_run_state(run, RunState::Running, &[]).await.unwrap();
+    let (status, problem) = server.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("conflict")), "{problem}");
+    drop(lock);
+    other.set_run_state(run, RunState::Completed, &[]).await.unwrap();
+    let (_, again) = server.get(&path).await;
+    assert_eq!(again["summary_scores"], done["summary_scores"], "the numbers are read anew");
+    assert_eq!(store.run(run).await.unwrap().summary, None);
+    let (status, problem) = server.post("/v1/evaluations/batch", json!(["name", version])).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("invalid_input")), "{problem}");
 }

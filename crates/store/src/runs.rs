@@ -279,6 +279,8 @@ impl ScopedStore {
                 _ => ActiveValue::NotSet,
             },
             finished_at: Set((!working).then_some(now)),
+            // Those of before may be wrong now; who needs numbers reads them anew.
+            summary: Set(None),
             ..Default::default()
         };
         record(row.update(&self.database).await?)

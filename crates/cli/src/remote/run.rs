@@ -8,7 +8,7 @@ use super::client::{Client, RemoteError};
 use super::follow::follow;
 use super::runs::{find, print_report};
 use super::upload;
-use crate::arguments::{ControlArguments, ReportArguments, ResumeArguments, RunArguments};
+use crate::arguments::{ControlArguments, Format, ReportArguments, ResumeArguments, RunArguments};
 use crate::commands::run::exit_of;
 use crate::failure::{CliError, Exit};
 use crate::progress::write_line;
@@ -54,7 +54,12 @@ pub(super) async fn resume(client: &Client, arguments: &ResumeArguments) -> Resu
     }
     let run = find(client, &arguments.run).await?;
     let path = ["v1", "evaluations", "batch", &run, "resume"];
-    let _: Value = client.post(&path, &json!({})).await?;
+    match client.post::<Value>(&path, &json!({})).await {
+        Ok(_) => {}
+        // There is nothing to go on with: it is shown as it is.
+        Err(RemoteError::Refused(refusal)) if refusal.status == 409 => {}
+        Err(other) => return Err(other.into()),
+    }
     watch(client, &run, arguments.control.quiet, &arguments.report).await
 }
 
@@ -64,13 +69,23 @@ async fn watch(
     quiet: bool,
     reporting: &ReportArguments,
 ) -> Result<Exit, CliError> {
-    let Some(_) = follow(client, run, quiet).await? else {
+    let goes_on = || {
         write_line(&format!(
             "the run goes on: `fullbench --server {} show {run}` has its numbers",
             client.url()
         ));
-        return Ok(Exit::Incomplete);
     };
+    match follow(client, run, quiet).await {
+        Ok(Some(_)) => {}
+        Ok(None) => {
+            goes_on();
+            return Ok(Exit::Incomplete);
+        }
+        Err(error) => {
+            goes_on();
+            return Err(error);
+        }
+    }
     let report = print_report(client, run, reporting).await?;
     for note in &report.notes {
         write_line(&format!("note: {note}"));
@@ -98,6 +113,9 @@ fn check(control: &ControlArguments, reporting: &ReportArguments) -> Result<(), 
     }
     if control.cache_only {
         return refused("--cache-only", "leave it out: the server answers from its own cache");
+    }
+    if reporting.output == Format::Junit {
+        return refused("-o junit", "use `-o github` or `-o markdown`");
     }
     if reporting.html.is_some() {
         return refused("--html", "print Markdown with `-o markdown`");

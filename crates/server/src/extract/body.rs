@@ -40,6 +40,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
 /// Reads JSON; an error names the field.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    // A list would be taken for the fields in their order.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Problem::new(INVALID, "expected an object, found a list"));
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();

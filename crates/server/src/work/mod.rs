@@ -14,9 +14,9 @@ mod writer;
 
 pub(crate) use frozen::{check_valid, frozen, in_background};
 pub(crate) use launch::{Wanted, launch};
-pub(crate) use queue::{Cancelled, Queue};
+pub(crate) use queue::Queue;
 pub(crate) use reports::Reports;
-pub(crate) use runner::{end, end_cancelled, enqueue};
+pub(crate) use runner::{cancel, end, enqueue};
 pub(crate) use singles::{AnswerSet, Singles, case_mapping};
 pub(crate) use streams::{Streams, Told, written};
 pub(crate) use validation::{Reading, engine_format, validate};

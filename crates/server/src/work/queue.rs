@@ -63,6 +63,9 @@ impl Queue {
     /// Adds a run that is asked for now.
     pub(crate) fn push(&self, run: QueuedRun) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.by_due.values().any(|queued| queued.run == run.run) {
+            return;
+        }
         let due = Instant::now() + patience(run.priority);
         waiting.asked += 1;
         let asked = waiting.asked;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use fullbench_engine::summarize;
 use fullbench_store::{RunRecord, ScopedStore};
 use fullbench_types::RunId;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::problem::{Problem, internal};
@@ -23,6 +24,8 @@ pub(crate) struct Reports(Mutex<HashMap<RunId, Kept>>);
 #[derive(Debug, Clone)]
 struct Kept {
     report: Arc<Value>,
+    /// When the state of the run last changed.
+    of: Timestamp,
     read_at: Instant,
     fresh_for: Duration,
 }
@@ -41,7 +44,7 @@ impl Reports {
         run: &RunRecord,
     ) -> Result<Arc<Value>, Problem> {
         let kept = self.kept().get(&run.id).cloned();
-        if let Some(kept) = kept.filter(Kept::is_fresh) {
+        if let Some(kept) = kept.filter(|kept| kept.is_fresh() && kept.of == run.updated_at) {
             return Ok(kept.report);
         }
         let started = Instant::now();
@@ -50,7 +53,8 @@ impl Reports {
         let fresh_for = FRESH.max(started.elapsed() * TIMES);
         let mut kept = self.kept();
         kept.retain(|_, one| one.is_fresh());
-        kept.insert(run.id, Kept { report: report.clone(), read_at: Instant::now(), fresh_for });
+        let (read_at, of) = (Instant::now(), run.updated_at);
+        kept.insert(run.id, Kept { report: report.clone(), of, read_at, fresh_for });
         Ok(report)
     }
 

@@ -1,20 +1,38 @@
 //! Works on the runs of the queue, several at a time, each to its end, a cancellation or the server's shutdown.
 
+use std::time::Duration;
+
 use fullbench_engine::{EngineError, RunControl, RunEnd, execute, prepare_resume, summarize};
 use fullbench_llm::CacheMode;
-use fullbench_store::{EndOfRun, NewEvent, RunRecord, ScopedStore};
-use fullbench_types::{EventKind, OrganizationId, RunId, RunState};
+use fullbench_store::{EndOfRun, NewEvent, RunRecord, ScopedStore, StoreError};
+use fullbench_types::{EventKind, OrganizationId, RunId, RunOrigin, RunState};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::queue::QueuedRun;
+use super::queue::{Cancelled, QueuedRun};
 use crate::app::App;
+use crate::problem::Problem;
+
+/// How often runs are looked for that nobody works on any more.
+const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Takes up what was not finished, and starts the workers.
 pub(super) async fn start(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
         app.queue().push(QueuedRun { organization, run, priority });
     }
+    let sweeping = app.clone();
+    app.tasks().spawn(async move {
+        loop {
+            tokio::select! {
+                () = sweeping.stop().cancelled() => return,
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+            if let Err(error) = take_over(&sweeping).await {
+                tracing::warn!(%error, "runs to be taken up could not be read");
+            }
+        }
+    });
     for _ in 0..app.config().concurrent_runs.max(1) {
         let app = app.clone();
         app.tasks().clone().spawn(async move {
@@ -31,6 +49,21 @@ pub(super) async fn start(app: &App) -> Result<(), EngineError> {
                 }
             }
         });
+    }
+    Ok(())
+}
+
+/// Puts runs into the queue that nobody here has: those of other servers that share the store and may be gone. Whoever has one
+/// holds its lock; a single evaluation that waits for late scores has none, and is left to the next start.
+async fn take_over(app: &App) -> Result<(), EngineError> {
+    for (organization, run, priority) in app.store().runs_to_do().await? {
+        if app.queue().has(run) {
+            continue;
+        }
+        let record = app.store().scoped(organization).run(run).await?;
+        if record.order.origin != RunOrigin::Evaluation {
+            app.queue().push(QueuedRun { organization, run, priority });
+        }
     }
     Ok(())
 }
@@ -74,7 +107,11 @@ async fn carry_out(
             stop.cancel();
         }
     });
-    let prepared = prepare_resume(record, store, true).await?;
+    let prepared = match prepare_resume(record, store, true).await {
+        // Another server works on it; if that one dies, the run is found again.
+        Err(EngineError::Store(StoreError::RunLocked(_))) => return Ok(()),
+        other => other?,
+    };
     let started = NewEvent { run: Some(id), kind: EventKind::RunStarted, data: json!({}) };
     store.add_events(&[started]).await?;
     let control = RunControl {
@@ -98,11 +135,26 @@ async fn carry_out(
     Ok(())
 }
 
-/// Keeps that a run was given up on request, and tells it.
-pub(crate) async fn end_cancelled(
+/// Gives a run up: stops it if it is worked on here, ends it if nobody works on it, and refuses if another process does.
+pub(crate) async fn cancel(
+    app: &App,
     store: &ScopedStore,
-    id: RunId,
-) -> Result<RunRecord, EngineError> {
+    run: RunRecord,
+) -> Result<RunRecord, Problem> {
+    // Held until the end is kept, so that nobody begins meanwhile.
+    let _alone = match app.queue().has(run.id) {
+        true => None,
+        false => Some(store.lock_run(run.id).await?),
+    };
+    store.ask_to_cancel(run.id).await?;
+    match app.queue().cancel(run.id) {
+        Cancelled::Taken => Ok(run),
+        Cancelled::Waiting | Cancelled::Neither => Ok(end_cancelled(store, run.id).await?),
+    }
+}
+
+/// Keeps that a run was given up on request, and tells it.
+async fn end_cancelled(store: &ScopedStore, id: RunId) -> Result<RunRecord, EngineError> {
     end(store, id, RunState::Cancelled, &["cancelled on request".to_owned()]).await
 }
 

@@ -83,6 +83,8 @@ async fn a_query_that_names_no_organization_sees_its_own_rows_only() {
             theirs.database.stream_raw(all).await.unwrap().try_collect().await.unwrap();
         assert_eq!(streamed.len(), 2, "{table}");
     }
+    assert_eq!(count(&ours.database, "organizations").await, 1);
+    assert_eq!(count(&theirs.database, "organizations").await, 0, "not even their names");
     // The same connection, without and after the setting.
     let mut connection = place.connect().await;
     for _ in 0..2 {
@@ -140,14 +142,16 @@ async fn every_table_with_an_organization_is_walled_in() {
          (SELECT COUNT(*) FROM pg_policies p WHERE p.tablename = c.table_name \
          AND p.qual IS NOT NULL AND p.with_check IS NOT NULL AND p.cmd = 'ALL') = 1 \
          FROM information_schema.columns c JOIN pg_class t ON t.relname = c.table_name \
-         WHERE c.table_schema = 'public' AND c.column_name = 'organization_id'";
+         WHERE c.table_schema = 'public' AND (c.column_name = 'organization_id' \
+         OR c.table_name = 'organizations' AND c.column_name = 'id')";
     let rows = connection.fetch_all(sql).await.unwrap();
     let tables: Vec<(String, bool)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     assert!(tables.len() > 20, "{tables:?}");
     for (table, walled) in &tables {
         assert!(walled, "{table}");
     }
-    for table in ["later", "generations", "generations_default", "scores_default", "judges"] {
+    for table in ["later", "generations", "generations_default", "scores_default", "organizations"]
+    {
         assert!(tables.iter().any(|(name, _)| name == table), "{table}");
     }
     let database = |pool| SqlxPostgresConnector::from_sqlx_postgres_pool(pool);

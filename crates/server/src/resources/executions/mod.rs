@@ -17,7 +17,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, Caller, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
-use crate::work::{Cancelled, end_cancelled, launch};
+use crate::work::{self, launch};
 
 use request::NewExecution;
 use view::{Execution, shown};
@@ -119,10 +119,7 @@ async fn cancel(
     if run.state.is_final() {
         return Err(Problem::new(CONFLICT, format!("the execution is {}", run.state)));
     }
-    caller.store.ask_to_cancel(run.id).await?;
-    if app.queue().cancel(run.id) != Cancelled::Taken {
-        end_cancelled(&caller.store, run.id).await?;
-    }
+    work::cancel(&app, &caller.store, run).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -73,6 +73,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 192 && b == 0 && c == 2)
         || (a == 192 && b == 88 && c == 99)
         || (a == 192 && b == 168)
+        // The service of a large cloud for its virtual machines, at a public address.
+        || address == Ipv4Addr::new(168, 63, 129, 16)
         || (a == 198 && b & 0xfe == 18)
         || (a == 198 && b == 51 && c == 100)
         || (a == 203 && b == 0 && c == 113)
@@ -116,6 +118,7 @@ mod tests {
             "http://10.1.2.3/",
             "http://100.64.0.1/",
             "http://169.254.169.254/latest/meta-data",
+            "http://168.63.129.16/",
             "http://172.31.255.255/",
             "http://192.168.1.1/",
             "http://198.19.0.1/",

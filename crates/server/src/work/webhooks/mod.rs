@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::server::StartError;
 
 /// Events that are sent at the same time.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 64;
 /// For how long whoever took a delivery has it: longer than a try can last.
 const LEASE: SignedDuration = SignedDuration::from_secs(TIMEOUT.as_secs() as i64 + 15);
 /// The longest wait before looking again, since another process may have added something.

@@ -12,7 +12,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Caller, PathParts};
 use crate::problem::{CONFLICT, Problem};
-use crate::work::{Cancelled, end_cancelled, enqueue};
+use crate::work::{self, enqueue};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let cancelled = "Calls in flight finish and are kept; a cancelled batch stays as it is.";
@@ -40,11 +40,7 @@ async fn cancel(
     if run.state.is_final() {
         return Err(Problem::new(CONFLICT, format!("the batch is {}", run.state)));
     }
-    store.ask_to_cancel(run.id).await?;
-    let run = match app.queue().cancel(run.id) {
-        Cancelled::Taken => run,
-        Cancelled::Waiting | Cancelled::Neither => end_cancelled(store, run.id).await?,
-    };
+    let run = work::cancel(&app, store, run).await?;
     Ok((StatusCode::ACCEPTED, Json(shown(&app, store, run).await?)).into_response())
 }
 

@@ -92,7 +92,17 @@ async fn carry_out(
     cancelled: &CancellationToken,
 ) -> Result<(), EngineError> {
     let record = store.run(id).await?;
-    if !matches!(record.state, RunState::Pending | RunState::Running) {
+    if !is_open(&record) {
+        return Ok(());
+    }
+    let prepared = match prepare_resume(record, store, true).await {
+        // Another server works on it; if that one dies, the run is found again.
+        Err(EngineError::Store(StoreError::RunLocked(_))) => return Ok(()),
+        other => other?,
+    };
+    // Whoever had it until a moment ago may have ended it, or died after its end was asked for.
+    let record = store.run(id).await?;
+    if !is_open(&record) {
         return Ok(());
     }
     if record.is_cancel_asked {
@@ -107,11 +117,6 @@ async fn carry_out(
             stop.cancel();
         }
     });
-    let prepared = match prepare_resume(record, store, true).await {
-        // Another server works on it; if that one dies, the run is found again.
-        Err(EngineError::Store(StoreError::RunLocked(_))) => return Ok(()),
-        other => other?,
-    };
     let started = NewEvent { run: Some(id), kind: EventKind::RunStarted, data: json!({}) };
     store.add_events(&[started]).await?;
     let control = RunControl {
@@ -133,6 +138,10 @@ async fn carry_out(
         end(store, id, record.state, &record.notes).await?;
     }
     Ok(())
+}
+
+fn is_open(record: &RunRecord) -> bool {
+    matches!(record.state, RunState::Pending | RunState::Running)
 }
 
 /// Gives a run up: stops it if it is worked on here, ends it if nobody works on it, and refuses if another process does.

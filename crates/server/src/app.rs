@@ -6,8 +6,9 @@ use fullbench_store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::{KeyRing, Limits};
 use crate::config::ServerConfig;
-use crate::extract::{InFlight, KeyRing};
+use crate::extract::InFlight;
 use crate::secrets::SecretKey;
 use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
 
@@ -19,6 +20,7 @@ struct Shared {
     store: Store,
     config: ServerConfig,
     keys: KeyRing,
+    limits: Limits,
     in_flight: InFlight,
     queue: Queue,
     singles: Singles,
@@ -47,6 +49,7 @@ impl App {
             streams: Streams::default(),
             reports: Reports::default(),
             keys: KeyRing::default(),
+            limits: Limits::new(config.requests_per_minute),
             in_flight: InFlight::default(),
             openapi,
             secret_key,
@@ -67,6 +70,11 @@ impl App {
 
     pub(crate) fn keys(&self) -> &KeyRing {
         &self.0.keys
+    }
+
+    /// How often everybody may call.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
     }
 
     pub(crate) fn in_flight(&self) -> &InFlight {

@@ -1,5 +1,6 @@
 //! How a server is set up.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fullbench_engine::SentRules;
@@ -20,6 +21,8 @@ pub struct ServerConfig {
     pub max_upload_bytes: u64,
     /// Runs that are worked on at the same time.
     pub concurrent_runs: usize,
+    /// Requests that an organization may make in a minute, unless it has a limit of its own.
+    pub requests_per_minute: Option<NonZeroU32>,
     /// Webhooks may go to private addresses.
     pub allow_private_webhooks: bool,
     /// How long to wait after each try to reach a webhook; after the last one it is given up.
@@ -37,6 +40,7 @@ impl Default for ServerConfig {
             max_body_bytes: 8 << 20,
             max_upload_bytes: 4 << 30,
             concurrent_runs: 4,
+            requests_per_minute: NonZeroU32::new(60_000),
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             secret_key: None,

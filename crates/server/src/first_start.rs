@@ -4,7 +4,7 @@ use fullbench_store::{NewApiKey, Store};
 use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
 use uuid::Uuid;
 
-use crate::extract::new_secret;
+use crate::access::{KEY_PREFIX, NewSecret};
 use crate::problem::Problem;
 
 /// The key of the first owner: the only time that it is shown.
@@ -26,14 +26,18 @@ pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
         Some(owner) => owner,
         None => scoped.add_user("owner@localhost", "Owner", UserRole::Owner).await?,
     };
-    let (key, prefix, hash) = new_secret()?;
+    let secret = NewSecret::new(KEY_PREFIX)?;
     let new = NewApiKey {
         id: Uuid::now_v7(),
         name: "first key of the owner".to_owned(),
         user: Some(owner.id),
-        prefix,
-        hash,
+        role: UserRole::Owner,
+        scopes: None,
+        requests_per_minute: None,
+        expires_at: None,
+        created_by: None,
+        secret: secret.kept,
     };
     scoped.add_api_key(new).await?;
-    Ok(Some(FirstKey { organization: organization.name, key }))
+    Ok(Some(FirstKey { organization: organization.name, key: secret.shown_once }))
 }

@@ -8,6 +8,7 @@
 //! ```
 //! Every handler works through the store of the caller's organization; there is no other way to the data.
 
+mod access;
 mod api;
 mod app;
 mod config;

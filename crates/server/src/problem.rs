@@ -76,6 +76,7 @@ macro_rules! kinds {
 kinds! {
     MALFORMED = "malformed_request", BAD_REQUEST, "The request cannot be read";
     UNAUTHORIZED = "unauthorized", UNAUTHORIZED, "A valid API key is needed";
+    FORBIDDEN = "forbidden", FORBIDDEN, "This is not allowed to you";
     NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
     METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";
     CONFLICT = "conflict", CONFLICT, "Something is in the way";
@@ -85,6 +86,7 @@ kinds! {
     MEDIA_TYPE = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body has a type that is not read here";
     INVALID = "invalid_input", UNPROCESSABLE_ENTITY, "The request is not right";
     KEY_REUSED = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "Another request had this idempotency key";
+    TOO_MANY = "too_many_requests", TOO_MANY_REQUESTS, "This is asked too often";
     UNAVAILABLE = "unavailable", SERVICE_UNAVAILABLE, "The server cannot do this now";
     INTERNAL = "internal", INTERNAL_SERVER_ERROR, "The server failed";
 }

@@ -11,6 +11,7 @@ use std::time::Instant;
 use futures::FutureExt;
 use uuid::Uuid;
 
+use crate::access::guarded;
 use crate::api::{Endpoint, docs_page};
 use crate::app::App;
 use crate::extract::once;
@@ -48,14 +49,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
     let mut router = Router::new();
     for endpoint in endpoints {
-        router = router.route(endpoint.path, endpoint.router);
+        // A repeated request is answered only to who may make it.
+        let once = middleware::from_fn_with_state(app.clone(), once);
+        let handler = endpoint.router.route_layer(once);
+        router = router.route(endpoint.path, guarded(&app, endpoint.rule, handler));
     }
     router
         .route("/openapi.json", axum::routing::get(openapi))
         .route("/docs", axum::routing::get(docs))
         .fallback(nothing_there)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(app.clone(), once))
         .layer(middleware::from_fn(around))
         .layer(DefaultBodyLimit::max(app.config().max_body_bytes))
         .with_state(app)

@@ -62,10 +62,11 @@ pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
     AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
     DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
-    KeptAnswer, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
-    NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook, OrganizationRecord,
-    OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
-    SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange, WebhookRecord,
+    KeptAnswer, KeptSecret, KeyHolder, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
+    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook,
+    OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord,
+    PromptVersionRecord, SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange,
+    WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;

@@ -2,6 +2,7 @@
 //!
 //! Plain data with serde, no I/O. Every other crate speaks in these words.
 
+mod access;
 mod case;
 mod criterion;
 mod error;
@@ -16,6 +17,7 @@ mod run;
 mod score;
 mod words;
 
+pub use access::Action;
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};
 pub use error::ErrorCode;

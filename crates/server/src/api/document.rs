@@ -5,7 +5,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Access, Answer, Endpoint};
+use super::endpoint::{Answer, Endpoint};
+use crate::access::Rule;
 use crate::problem::{KINDS, ProblemDocument};
 
 /// The document of these endpoints.
@@ -63,8 +64,9 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if !endpoint.description.is_empty() {
         operation["description"] = json!(endpoint.description);
     }
-    if endpoint.access == Access::Public {
-        operation["security"] = json!([]);
+    match endpoint.rule {
+        Rule::Public => operation["security"] = json!([]),
+        Rule::Needs(action) => operation["x-action"] = json!(action),
     }
     let parameters = parameters(endpoint, generator);
     if !parameters.is_empty() {

@@ -4,16 +4,8 @@ use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use crate::access::Rule;
 use crate::app::App;
-
-/// Who may call an endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Anybody.
-    Public,
-    /// Who has a key of the organization.
-    Member,
-}
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
@@ -39,7 +31,7 @@ pub(crate) struct Endpoint {
     pub(crate) tag: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) description: &'static str,
-    pub(crate) access: Access,
+    pub(crate) rule: Rule,
     pub(crate) query: Option<SchemaOf>,
     pub(crate) body: Option<Described>,
     pub(crate) answers: Vec<Answer>,
@@ -60,13 +52,18 @@ impl Endpoint {
         filter: MethodFilter,
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self
     where
         H: Handler<T, App>,
         T: 'static,
     {
-        let mut refusals = vec![400, 401];
+        let rule = rule.into();
+        let mut refusals = match rule {
+            Rule::Public => vec![400],
+            Rule::Needs(_) => vec![400, 401, 403, 429],
+        };
         if path.contains('{') {
             refusals.push(404);
         }
@@ -77,7 +74,7 @@ impl Endpoint {
             tag: "",
             summary: "",
             description: "",
-            access: Access::Member,
+            rule,
             query: None,
             body: None,
             answers: Vec::new(),
@@ -93,46 +90,52 @@ impl Endpoint {
     pub(crate) fn get<H: Handler<T, App>, T: 'static>(
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self {
-        Self::new("get", MethodFilter::GET, path, id, handler)
+        Self::new("get", MethodFilter::GET, path, id, rule, handler)
     }
 
     /// Creates or starts something; sent again with the same `Idempotency-Key` it does so once.
     pub(crate) fn post<H: Handler<T, App>, T: 'static>(
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self {
-        let endpoint = Self::new("post", MethodFilter::POST, path, id, handler);
-        Self { is_idempotent_by_key: true, ..endpoint }.refuses(&[409, 422])
+        let endpoint = Self::new("post", MethodFilter::POST, path, id, rule, handler);
+        Self { is_idempotent_by_key: endpoint.rule != Rule::Public, ..endpoint }
+            .refuses(&[409, 422])
     }
 
     /// Changes something.
     pub(crate) fn patch<H: Handler<T, App>, T: 'static>(
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self {
-        Self::new("patch", MethodFilter::PATCH, path, id, handler).refuses(&[409, 422])
+        Self::new("patch", MethodFilter::PATCH, path, id, rule, handler).refuses(&[409, 422])
     }
 
     /// Puts something in a place.
     pub(crate) fn put<H: Handler<T, App>, T: 'static>(
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self {
-        Self::new("put", MethodFilter::PUT, path, id, handler).refuses(&[409, 422])
+        Self::new("put", MethodFilter::PUT, path, id, rule, handler).refuses(&[409, 422])
     }
 
     /// Removes or ends something.
     pub(crate) fn delete<H: Handler<T, App>, T: 'static>(
         path: &'static str,
         id: &'static str,
+        rule: impl Into<Rule>,
         handler: H,
     ) -> Self {
-        Self::new("delete", MethodFilter::DELETE, path, id, handler)
+        Self::new("delete", MethodFilter::DELETE, path, id, rule, handler)
     }
 
     /// What it is for: the group it is shown in, a line, and more about it.
@@ -143,12 +146,6 @@ impl Endpoint {
         description: &'static str,
     ) -> Self {
         Self { tag, summary, description, ..self }
-    }
-
-    /// Anybody may call it.
-    pub(crate) fn public(mut self) -> Self {
-        self.refusals.retain(|status| *status != 401);
-        Self { access: Access::Public, is_idempotent_by_key: false, ..self }
     }
 
     /// Its parameters in the query are the fields of this type.

@@ -1,14 +1,12 @@
 //! What handlers get from a request; each part that is missing or wrong is refused with a problem document.
 
 mod body;
-mod caller;
 mod etag;
 mod idempotency;
 mod paging;
 mod parameters;
 
 pub(crate) use body::{Body, given};
-pub(crate) use caller::{Caller, KeyRing, new_secret};
 pub(crate) use etag::{Etagged, IfMatch};
 pub(crate) use idempotency::{InFlight, Kept, MAX_KEY, NewId, once};
 pub(crate) use paging::{PageQuery, has_more, page, slice, usual_limit};

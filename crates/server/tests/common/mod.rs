@@ -10,8 +10,8 @@ use std::time::Duration;
 use backend::Place;
 use fullbench_engine::SentRules;
 use fullbench_server::{Server, ServerConfig, first_key};
-use fullbench_store::{NewApiKey, NewOrganization, Store};
-use fullbench_types::{OrganizationId, Plan};
+use fullbench_store::{KeptSecret, NewApiKey, NewOrganization, Store};
+use fullbench_types::{OrganizationId, Plan, UserRole};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -118,7 +118,7 @@ impl TestServer {
         let slug = Uuid::now_v7().to_string();
         let new = NewOrganization { name: "Other".to_owned(), slug, plan: Plan::Free };
         let organization = self.store.create_organization(new).await.unwrap().id;
-        let key = new_key(&self.store, organization).await;
+        let key = new_key(&self.store, organization, UserRole::Owner).await;
         OtherCaller { server: self, organization, key }
     }
 
@@ -137,13 +137,22 @@ impl TestServer {
 }
 
 /// A key of an organization.
-pub(crate) async fn new_key(store: &Store, organization: OrganizationId) -> String {
+pub(crate) async fn new_key(store: &Store, organization: OrganizationId, role: UserRole) -> String {
     let id = Uuid::now_v7();
     let key = format!("fb_{}", id.simple());
     let hash: String =
         Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    let prefix = key[..10].to_owned();
-    let new = NewApiKey { id, name: "other".to_owned(), user: None, prefix, hash };
+    let new = NewApiKey {
+        id,
+        name: "other".to_owned(),
+        user: None,
+        role,
+        scopes: None,
+        requests_per_minute: None,
+        expires_at: None,
+        created_by: None,
+        secret: KeptSecret { prefix: key[..10].to_owned(), hash },
+    };
     store.scoped(organization).add_api_key(new).await.unwrap();
     key
 }

@@ -8,9 +8,9 @@ use fullbench_types::{
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DbBackend, Schema};
 use sea_orm_migration::prelude::*;
 
+use super::frozen::{api_key, user};
 use crate::entity::platform::{
-    api_key, dataset, dataset_version, event, ground_truth, idempotency_key, organization,
-    test_case, user,
+    dataset, dataset_version, event, ground_truth, idempotency_key, organization, test_case,
 };
 use crate::runs::now_milliseconds;
 

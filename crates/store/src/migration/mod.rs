@@ -1,5 +1,6 @@
 //! Migrations, one file each, never changed once released.
 
+mod frozen;
 mod m0001_runs_and_results;
 mod m0002_missing_scores;
 mod m0003_baselines;
@@ -13,6 +14,7 @@ mod m0010_judged_outputs;
 mod m0011_platform;
 mod m0012_documents_and_prompts;
 mod m0013_webhooks;
+mod m0014_access;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -41,6 +43,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_platform::Migration),
             Box::new(m0012_documents_and_prompts::Migration),
             Box::new(m0013_webhooks::Migration),
+            Box::new(m0014_access::Migration),
         ]
     }
 }

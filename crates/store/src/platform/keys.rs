@@ -1,31 +1,21 @@
-//! Users and their bearer keys. A key itself is never stored, only its hash.
+//! Bearer keys of an organization. A key itself is never stored, only its hash.
 
-use fullbench_types::{OrganizationId, UserRole};
+use std::time::Duration;
+
+use fullbench_types::{Action, OrganizationId, UserRole};
 use jiff::Timestamp;
+use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter,
+    QueryOrder, TransactionTrait,
 };
 use uuid::Uuid;
 
-use super::{time, word};
-use crate::entity::platform::{api_key, user};
+use super::users::user_record;
+use super::{OrganizationSettings, UserRecord, from_json, time, to_json, word};
+use crate::entity::platform::{api_key, organization, user};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
-
-/// A person of an organization.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserRecord {
-    /// Their id.
-    pub id: Uuid,
-    /// Where they get mail.
-    pub email: String,
-    /// Their name.
-    pub name: String,
-    /// What they may do.
-    pub role: UserRole,
-    /// Since when they are known.
-    pub created_at: Timestamp,
-}
 
 /// What is known of a key when it is made.
 #[derive(Debug, Clone)]
@@ -36,9 +26,26 @@ pub struct NewApiKey {
     pub name: String,
     /// Whose it is.
     pub user: Option<Uuid>,
+    /// What it may do.
+    pub role: UserRole,
+    /// The actions of the role that it is for; all of them where there are none.
+    pub scopes: Option<Vec<Action>>,
+    /// How often it may be used.
+    pub requests_per_minute: Option<u32>,
+    /// When it opens nothing any more.
+    pub expires_at: Option<Timestamp>,
+    /// Who made it.
+    pub created_by: Option<String>,
+    /// The key itself, as far as it is kept.
+    pub secret: KeptSecret,
+}
+
+/// What is kept of a secret.
+#[derive(Debug, Clone)]
+pub struct KeptSecret {
     /// Its first letters, to tell keys apart.
     pub prefix: String,
-    /// SHA-256 of the key, in hexadecimal digits.
+    /// Its SHA-256, in hexadecimal digits.
     pub hash: String,
 }
 
@@ -55,22 +62,65 @@ pub struct ApiKeyRecord {
     pub name: String,
     /// Its first letters.
     pub prefix: String,
+    /// What it may do.
+    pub role: UserRole,
+    /// The actions of the role that it is for; all of them where there are none.
+    pub scopes: Option<Vec<Action>>,
+    /// How often it may be used.
+    pub requests_per_minute: Option<u32>,
+    /// Who made it.
+    pub created_by: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last seen, to the minute.
     pub last_used_at: Option<Timestamp>,
+    /// When it opens nothing any more.
+    pub expires_at: Option<Timestamp>,
     /// Since when it opens nothing.
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A key with what its rights depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyHolder {
+    /// The key.
+    pub key: ApiKeyRecord,
+    /// Whose it is.
+    pub user: Option<UserRecord>,
+    /// What the organization has decided.
+    pub settings: OrganizationSettings,
+}
+
+impl KeyHolder {
+    /// Whether it opens anything at this time.
+    #[must_use]
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.key.revoked_at.is_none()
+            && self.key.expires_at.is_none_or(|end| now < end)
+            && self.user.as_ref().is_none_or(|user| user.disabled_at.is_none())
+    }
+}
+
 impl Store {
-    /// The key of this hash, revoked or not.
-    pub async fn api_key_of_hash(&self, hash: &str) -> Result<Option<ApiKeyRecord>, StoreError> {
+    /// The key of this hash, whether it opens anything or not.
+    pub async fn api_key_of_hash(&self, hash: &str) -> Result<Option<KeyHolder>, StoreError> {
         let found = api_key::Entity::find()
             .filter(api_key::Column::Hash.eq(hash))
             .one(self.system())
             .await?;
-        found.map(key_record).transpose()
+        let Some(row) = found else { return Ok(None) };
+        let user = match row.user_id {
+            Some(user) => user::Entity::find_by_id(user).one(self.system()).await?,
+            None => None,
+        };
+        let owner =
+            organization::Entity::find_by_id(row.organization_id).one(self.system()).await?;
+        let Some(owner) = owner else { return Ok(None) };
+        Ok(Some(KeyHolder {
+            key: key_record(row)?,
+            user: user.map(user_record).transpose()?,
+            settings: from_json(&owner.settings)?,
+        }))
     }
 
     /// Whether any key was ever made.
@@ -90,46 +140,20 @@ impl Store {
 }
 
 impl ScopedStore {
-    /// Adds a person.
-    pub async fn add_user(
-        &self,
-        email: &str,
-        name: &str,
-        role: UserRole,
-    ) -> Result<UserRecord, StoreError> {
-        let now = now_milliseconds();
-        let row = user::ActiveModel {
-            id: Set(Uuid::now_v7()),
-            organization_id: Set(self.organization.0),
-            email: Set(email.to_owned()),
-            name: Set(name.to_owned()),
-            role: Set(role.as_str().to_owned()),
-            created_at: Set(now),
-            updated_at: Set(now),
-        };
-        let taken = || StoreError::NameTaken { kind: EntityKind::User, name: email.to_owned() };
-        user_record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
-    }
-
-    /// Everybody of the organization, by mail address.
-    pub async fn users(&self) -> Result<Vec<UserRecord>, StoreError> {
-        let rows = user::Entity::find()
-            .filter(user::Column::OrganizationId.eq(self.organization.0))
-            .order_by_asc(user::Column::Email)
-            .all(&self.database)
-            .await?;
-        rows.into_iter().map(user_record).collect()
-    }
-
-    /// Keeps a new key; the same id again gives what is kept.
+    /// Keeps a new key.
     pub async fn add_api_key(&self, new: NewApiKey) -> Result<ApiKeyRecord, StoreError> {
         let row = api_key::ActiveModel {
             id: Set(new.id),
             organization_id: Set(self.organization.0),
             user_id: Set(new.user),
             name: Set(new.name),
-            prefix: Set(new.prefix),
-            hash: Set(new.hash),
+            prefix: Set(new.secret.prefix),
+            hash: Set(new.secret.hash),
+            role: Set(new.role.as_str().to_owned()),
+            scopes: Set(new.scopes.as_ref().map(to_json).transpose()?),
+            requests_per_minute: Set(new.requests_per_minute.map(i64::from)),
+            expires_at: Set(new.expires_at.map(Timestamp::as_millisecond)),
+            created_by: Set(new.created_by),
             created_at: Set(now_milliseconds()),
             last_used_at: Set(None),
             revoked_at: Set(None),
@@ -147,6 +171,52 @@ impl ScopedStore {
         rows.into_iter().map(key_record).collect()
     }
 
+    /// A key.
+    pub async fn api_key(&self, id: Uuid) -> Result<ApiKeyRecord, StoreError> {
+        let found = self.api_key_row(id).one(&self.database).await?;
+        key_record(found.ok_or_else(|| unknown(id))?)
+    }
+
+    /// Makes a key that may do the same as another, which goes on for a while: whoever uses it has time to change.
+    pub async fn renew_api_key(
+        &self,
+        id: Uuid,
+        successor: Uuid,
+        secret: KeptSecret,
+        grace: Duration,
+    ) -> Result<ApiKeyRecord, StoreError> {
+        let transaction = self.database.begin().await?;
+        let row = self.api_key_row(id).one(&transaction).await?.ok_or_else(|| unknown(id))?;
+        let now = now_milliseconds();
+        let end = now.saturating_add(i64::try_from(grace.as_millis()).unwrap_or(i64::MAX));
+        let ended_by_then = row.expires_at.is_some_and(|expires| expires <= end);
+        if row.revoked_at.is_some() || row.expires_at.is_some_and(|expires| expires <= now) {
+            return Err(StoreError::Immutable {
+                kind: EntityKind::ApiKey,
+                name: id.to_string(),
+                reason: "it opens nothing any more",
+            });
+        }
+        if !ended_by_then {
+            api_key::Entity::update_many()
+                .col_expr(api_key::Column::ExpiresAt, Expr::value(end))
+                .filter(api_key::Column::Id.eq(id))
+                .exec(&transaction)
+                .await?;
+        }
+        let next = api_key::ActiveModel {
+            id: Set(successor),
+            prefix: Set(secret.prefix),
+            hash: Set(secret.hash),
+            created_at: Set(now),
+            last_used_at: Set(None),
+            ..row.into_active_model().reset_all()
+        };
+        let next = next.insert(&transaction).await?;
+        transaction.commit().await?;
+        key_record(next)
+    }
+
     /// Lets a key open nothing from now on.
     pub async fn revoke_api_key(&self, id: Uuid) -> Result<ApiKeyRecord, StoreError> {
         api_key::Entity::update_many()
@@ -156,25 +226,17 @@ impl ScopedStore {
             .filter(api_key::Column::RevokedAt.is_null())
             .exec(&self.database)
             .await?;
-        let found = api_key::Entity::find_by_id(id)
+        self.api_key(id).await
+    }
+
+    fn api_key_row(&self, id: Uuid) -> sea_orm::Select<api_key::Entity> {
+        api_key::Entity::find_by_id(id)
             .filter(api_key::Column::OrganizationId.eq(self.organization.0))
-            .one(&self.database)
-            .await?;
-        key_record(found.ok_or_else(|| StoreError::NameNotFound {
-            kind: EntityKind::ApiKey,
-            name: id.to_string(),
-        })?)
     }
 }
 
-fn user_record(row: user::Model) -> Result<UserRecord, StoreError> {
-    Ok(UserRecord {
-        id: row.id,
-        role: word(&row.role, UserRole::from_word)?,
-        created_at: time(row.created_at)?,
-        email: row.email,
-        name: row.name,
-    })
+fn unknown(id: Uuid) -> StoreError {
+    StoreError::NameNotFound { kind: EntityKind::ApiKey, name: id.to_string() }
 }
 
 fn key_record(row: api_key::Model) -> Result<ApiKeyRecord, StoreError> {
@@ -182,10 +244,17 @@ fn key_record(row: api_key::Model) -> Result<ApiKeyRecord, StoreError> {
         id: row.id,
         organization: OrganizationId(row.organization_id),
         user: row.user_id,
+        role: word(&row.role, UserRole::from_word)?,
+        scopes: row.scopes.as_deref().map(from_json).transpose()?,
+        requests_per_minute: row
+            .requests_per_minute
+            .map(|limit| u32::try_from(limit).unwrap_or(u32::MAX)),
         created_at: time(row.created_at)?,
         last_used_at: row.last_used_at.map(time).transpose()?,
+        expires_at: row.expires_at.map(time).transpose()?,
         revoked_at: row.revoked_at.map(time).transpose()?,
         name: row.name,
         prefix: row.prefix,
+        created_by: row.created_by,
     })
 }

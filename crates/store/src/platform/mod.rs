@@ -13,6 +13,7 @@ mod organizations;
 mod outbox;
 mod prompts;
 mod singles;
+mod users;
 mod versions;
 mod webhooks;
 
@@ -24,13 +25,14 @@ pub(crate) use events::{AddedEvents, EventHub};
 pub use events::{EventRecord, NewEvent};
 pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
-pub use keys::{ApiKeyRecord, NewApiKey, UserRecord};
+pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
 pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
 pub use outbox::{AfterAttempt, DueDelivery};
 pub use prompts::{
     NewPrompt, NewPromptVersion, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
 };
 pub use singles::SingleRun;
+pub use users::UserRecord;
 pub use versions::{NewVersion, VersionRecord, VersionValidation};
 pub use webhooks::{NewWebhook, WebhookChange, WebhookRecord};
 

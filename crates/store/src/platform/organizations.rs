@@ -20,6 +20,8 @@ pub struct OrganizationSettings {
     pub cost_budget_monthly_usd: Option<f64>,
     /// For how long results are kept.
     pub data_retention_days: Option<u32>,
+    /// Requests that all keys and members together may make in a minute; the server's own limit where there is none.
+    pub requests_per_minute: Option<u32>,
 }
 
 /// What is known of an organization when it is made.

@@ -22,9 +22,17 @@ pub(crate) const ODD_TEXT: &str = "a\\n\"b\" ' \t\r\u{1} \u{2028} größe 🙂 \
 const ROWS: &str = "
 INSERT INTO organizations (id, name, slug, plan, settings, billing_email, last_event, created_at, updated_at)
     VALUES (<7>, <ODD>, 'other', 'FREE', '{}', NULL, 2, 1, -1);
-INSERT INTO users (id, organization_id, email, name, role, created_at, updated_at) VALUES (<8>, <7>, '', <ODD>, 'owner', 1, 2);
+INSERT INTO users (id, organization_id, email, name, role, created_at, updated_at, totp_secret)
+    VALUES (<8>, <7>, '', <ODD>, 'owner', 1, 2, <x00ff>);
 INSERT INTO api_keys (id, organization_id, user_id, name, prefix, hash, created_at, last_used_at, revoked_at)
     VALUES (<9>, <7>, <8>, 'key', 'fb_', 'abc', 1, NULL, 9223372036854775807), (<10>, <0>, NULL, 'key', 'fb_', 'abd', 1, 2, NULL);
+INSERT INTO sessions (id, organization_id, user_id, token_hash, from_address, user_agent, created_at, last_seen_at, expires_at)
+    VALUES (<13>, <7>, <8>, 'abe', NULL, <ODD>, 1, 2, 3);
+INSERT INTO invitations (id, organization_id, email, role, token_hash, created_by, created_at, expires_at, accepted_at, revoked_at)
+    VALUES (<14>, <7>, 'a@example.com', 'viewer', 'abf', NULL, 1, 2, NULL, NULL);
+INSERT INTO password_resets (id, organization_id, user_id, token_hash, created_at, expires_at, used_at)
+    VALUES (<15>, <7>, <8>, 'abg', 1, 2, NULL);
+INSERT INTO sign_in_failures (subject, failures, last_at, locked_until) VALUES ('s', 2147483647, 1, NULL);
 INSERT INTO events (organization_id, number, run_id, kind, data, created_at)
     VALUES (<7>, 1, NULL, 'run', '{}', 1), (<7>, 2, <RUN1>, 'run', <ODD>, 1);
 INSERT INTO idempotency_keys (organization_id, key, fingerprint, resource_id, status, body, created_at)

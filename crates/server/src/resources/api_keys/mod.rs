@@ -1,70 +1,48 @@
-//! Bearer keys: shown once, kept as hashes, revoked for good.
+//! Bearer keys: shown once, kept as hashes, made for a role and perhaps some of its actions, renewed, revoked for good.
+
+mod new;
+mod view;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_store::{ApiKeyRecord, NewApiKey};
-use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fullbench_store::ApiKeyRecord;
+use fullbench_types::Action;
 use uuid::Uuid;
 
+use self::new::{Renewal, Wanted};
+use self::view::{ApiKey, ApiKeys, CreatedApiKey};
+use crate::access::{Caller, KEY_PREFIX, NewSecret};
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, Kept, NewId, PathParts, new_secret};
-use crate::problem::Problem;
-
-/// A key to be made.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "NewApiKey")]
-struct Wanted {
-    /// What the key is for.
-    #[schemars(length(min = 1, max = 255))]
-    name: String,
-}
-
-/// A bearer key, without the key.
-#[derive(Clone, Serialize, JsonSchema)]
-struct ApiKey {
-    api_key_id: Uuid,
-    /// What the key is for.
-    name: String,
-    /// The first letters of the key.
-    prefix: String,
-    created_at: Timestamp,
-    /// When it was last seen, to the minute.
-    last_used_at: Option<Timestamp>,
-    /// Since when it opens nothing.
-    revoked_at: Option<Timestamp>,
-}
-
-/// A new key: the only time that it is shown.
-#[derive(Serialize, JsonSchema)]
-struct CreatedApiKey {
-    #[serde(flatten)]
-    about: ApiKey,
-    /// The key itself; null when the request is repeated, since it is kept nowhere.
-    key: Option<String>,
-}
-
-/// All keys of the organization.
-#[derive(Serialize, JsonSchema)]
-struct ApiKeys {
-    api_keys: Vec<ApiKey>,
-}
+use crate::extract::{Body, Kept, NewId, PathParts};
+use crate::problem::{FORBIDDEN, NOT_FOUND, Problem};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let shown = "The key itself is in this answer and nowhere else: only its hash is kept.";
+    let shown = "The key itself is in this answer and nowhere else: only its hash is kept. It may do what its role allows, less \
+        where `scopes` name some actions only, and never more than whoever made it. It belongs to them, and ends with them, \
+        unless it is one for a `service`.";
+    let seen = "The newest first: one's own, and those of all with `members:write`.";
+    let renewed = "A new key that may do the same; the old one goes on for `grace_seconds`, so that whoever uses it has time to \
+        change.";
     vec![
-        Endpoint::post("/v1/api-keys", "create_api_key", create)
+        Endpoint::post("/v1/api-keys", "create_api_key", Action::ChangeKeys, create)
             .about("API keys", "Make a key", shown)
             .takes::<Wanted>()
             .gives::<CreatedApiKey>(201, "The key"),
-        Endpoint::get("/v1/api-keys", "list_api_keys", list)
-            .about("API keys", "All keys of the organization", "The newest first.")
+        Endpoint::get("/v1/api-keys", "list_api_keys", Action::ReadKeys, list)
+            .about("API keys", "Keys of the organization", seen)
             .gives::<ApiKeys>(200, "The keys, without the keys themselves"),
-        Endpoint::delete("/v1/api-keys/{api_key_id}", "revoke_api_key", revoke)
+        Endpoint::post(
+            "/v1/api-keys/{api_key_id}/renew",
+            "renew_api_key",
+            Action::ChangeKeys,
+            renew,
+        )
+        .about("API keys", "Renew a key", renewed)
+        .takes::<Renewal>()
+        .gives::<CreatedApiKey>(201, "The new key"),
+        Endpoint::delete("/v1/api-keys/{api_key_id}", "revoke_api_key", Action::ChangeKeys, revoke)
             .about("API keys", "Revoke a key", "It opens nothing from now on.")
             .gives::<ApiKey>(200, "The revoked key"),
     ]
@@ -75,23 +53,31 @@ async fn create(
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
-    if wanted.name.trim().is_empty() || wanted.name.chars().count() > 255 {
-        return Err(Problem::field("name", "a name has 1 to 255 letters"));
-    }
-    let (secret, prefix, hash) = new_secret()?;
-    let new = NewApiKey { id, name: wanted.name, user: None, prefix, hash };
-    let about = ApiKey::from(caller.store.add_api_key(new).await?);
-    let kept = CreatedApiKey { about: about.clone(), key: None };
-    let kept = Kept(serde_json::to_string(&kept).unwrap_or_default());
-    let created = CreatedApiKey { about, key: Some(secret) };
-    let mut response = (StatusCode::CREATED, Json(created)).into_response();
-    response.extensions_mut().insert(kept);
-    Ok(response)
+    let secret = NewSecret::new(KEY_PREFIX)?;
+    let new = wanted.checked(&caller, id, secret.kept)?;
+    let made = caller.store.add_api_key(new).await?;
+    Ok(created(made, secret.shown_once))
 }
 
 async fn list(caller: Caller) -> Result<Json<ApiKeys>, Problem> {
-    let keys = caller.store.api_keys().await?;
-    Ok(Json(ApiKeys { api_keys: keys.into_iter().map(ApiKey::from).collect() }))
+    let keys = caller.store.api_keys().await?.into_iter();
+    let api_keys = keys.filter(|key| is_seen(&caller, key)).map(ApiKey::from).collect();
+    Ok(Json(ApiKeys { api_keys }))
+}
+
+async fn renew(
+    State(app): State<App>,
+    caller: Caller,
+    NewId(successor): NewId,
+    PathParts(id): PathParts<Uuid>,
+    Body(renewal): Body<Renewal>,
+) -> Result<Response, Problem> {
+    let grace = renewal.checked()?;
+    changeable(&caller, id).await?;
+    let secret = NewSecret::new(KEY_PREFIX)?;
+    let made = caller.store.renew_api_key(id, successor, secret.kept, grace).await?;
+    app.keys().forget_key(id);
+    Ok(created(made, secret.shown_once))
 }
 
 async fn revoke(
@@ -99,20 +85,38 @@ async fn revoke(
     caller: Caller,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<Json<ApiKey>, Problem> {
+    changeable(&caller, id).await?;
     let revoked = caller.store.revoke_api_key(id).await?;
-    app.keys().forget(id);
+    app.keys().forget_key(id);
     Ok(Json(revoked.into()))
 }
 
-impl From<ApiKeyRecord> for ApiKey {
-    fn from(record: ApiKeyRecord) -> Self {
-        Self {
-            api_key_id: record.id,
-            name: record.name,
-            prefix: record.prefix,
-            created_at: record.created_at,
-            last_used_at: record.last_used_at,
-            revoked_at: record.revoked_at,
-        }
+/// Whether a key is shown to somebody.
+fn is_seen(caller: &Caller, key: &ApiKeyRecord) -> bool {
+    let is_own = key.user.is_some() && key.user == caller.user;
+    is_own || caller.may(Action::ChangeMembers)
+}
+
+/// A key that the caller may renew or revoke: nobody reaches more through a key of somebody else.
+async fn changeable(caller: &Caller, id: Uuid) -> Result<ApiKeyRecord, Problem> {
+    let key = caller.store.api_key(id).await?;
+    if !is_seen(caller, &key) {
+        return Err(Problem::new(NOT_FOUND, format!("there is no API key `{id}`")));
     }
+    if !caller.covers(key.role) {
+        let detail = format!("the key has the role `{}`, which allows more than yours", key.role);
+        return Err(Problem::new(FORBIDDEN, detail).hint("ask an owner of your organization"));
+    }
+    Ok(key)
+}
+
+/// The answer with a key, which is not kept for repeated requests.
+fn created(record: ApiKeyRecord, key: String) -> Response {
+    let about = ApiKey::from(record);
+    let kept = CreatedApiKey { about: about.clone(), key: None };
+    let kept = Kept(serde_json::to_string(&kept).unwrap_or_default());
+    let created = CreatedApiKey { about, key: Some(key) };
+    let mut response = (StatusCode::CREATED, Json(created)).into_response();
+    response.extensions_mut().insert(kept);
+    response
 }

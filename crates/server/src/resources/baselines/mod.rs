@@ -3,14 +3,15 @@
 use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_store::Baseline;
-use fullbench_types::RunId;
+use fullbench_types::{Action, RunId};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, PathParts};
+use crate::extract::{Body, PathParts};
 use crate::problem::Problem;
 
 /// The run that a baseline is to stand for.
@@ -40,19 +41,29 @@ struct Baselines {
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let set = "A batch that names the baseline is compared with the run that it stands for when the batch begins.";
     vec![
-        Endpoint::get("/v1/baselines", "list_baselines", list)
+        Endpoint::get("/v1/baselines", "list_baselines", Action::ReadRuns, list)
             .about("baselines", "All baselines", "")
             .gives::<Baselines>(200, "The baselines"),
-        Endpoint::get("/v1/baselines/{baseline_name}", "get_baseline", get)
+        Endpoint::get("/v1/baselines/{baseline_name}", "get_baseline", Action::ReadRuns, get)
             .about("baselines", "A baseline", "")
             .gives::<BaselineView>(200, "The baseline"),
-        Endpoint::put("/v1/baselines/{baseline_name}", "set_baseline", put)
-            .about("baselines", "Let a name stand for a run", set)
-            .takes::<NewBaseline>()
-            .gives::<BaselineView>(200, "The baseline"),
-        Endpoint::delete("/v1/baselines/{baseline_name}", "remove_baseline", remove)
-            .about("baselines", "Forget a baseline", "Its run stays.")
-            .gives_nothing(204, "It is forgotten"),
+        Endpoint::put(
+            "/v1/baselines/{baseline_name}",
+            "set_baseline",
+            Action::ChangeBaselines,
+            put,
+        )
+        .about("baselines", "Let a name stand for a run", set)
+        .takes::<NewBaseline>()
+        .gives::<BaselineView>(200, "The baseline"),
+        Endpoint::delete(
+            "/v1/baselines/{baseline_name}",
+            "remove_baseline",
+            Action::ChangeBaselines,
+            remove,
+        )
+        .about("baselines", "Forget a baseline", "Its run stays.")
+        .gives_nothing(204, "It is forgotten"),
     ]
 }
 

@@ -9,12 +9,14 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_judge::builtin;
 use fullbench_store::{CriterionSource, EntityKind, StoreError};
+use fullbench_types::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::extract::{
-    Body, Caller, Etagged, IfMatch, NewId, PageQuery, PathParts, Query, page, slice, usual_limit,
+    Body, Etagged, IfMatch, NewId, PageQuery, PathParts, Query, page, slice, usual_limit,
 };
 use crate::problem::Problem;
 use view::{CriteriaPage, CriterionView, NewCriterion, Revisions, Source};
@@ -44,20 +46,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let revised = "The earlier revisions stay, and judges that were made for one go on with it. What says the same makes no \
         new revision. Built-in criteria are not changed.";
     vec![
-        Endpoint::get("/v1/criteria", "list_criteria", list)
+        Endpoint::get("/v1/criteria", "list_criteria", Action::ReadDefinitions, list)
             .about(TAG, "All criteria", "By name, each in its newest revision.")
             .query::<ListQuery>()
             .gives::<CriteriaPage>(200, "A page of criteria"),
-        Endpoint::post("/v1/criteria", "create_criterion", create)
+        Endpoint::post("/v1/criteria", "create_criterion", Action::ChangeDefinitions, create)
             .about(TAG, "Add a criterion", "")
             .takes::<NewCriterion>()
             .gives::<CriterionView>(201, "The criterion")
             .with_etag(),
-        Endpoint::get(one, "get_criterion", get)
+        Endpoint::get(one, "get_criterion", Action::ReadDefinitions, get)
             .about(TAG, "A criterion in its newest revision", "")
             .gives::<CriterionView>(200, "The criterion")
             .with_etag(),
-        Endpoint::put(one, "revise_criterion", revise)
+        Endpoint::put(one, "revise_criterion", Action::ChangeDefinitions, revise)
             .about(TAG, "Make a new revision of a criterion", revised)
             .takes::<NewCriterion>()
             .gives::<CriterionView>(200, "The newest revision")
@@ -66,6 +68,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::get(
             "/v1/criteria/{criterion_name}/revisions",
             "list_criterion_revisions",
+            Action::ReadDefinitions,
             revisions,
         )
         .about(TAG, "All revisions of a criterion", "The newest first.")

@@ -12,8 +12,11 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{TAG, check_page, valid_version};
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::Problem;
 
 const MAX_LIMIT: u64 = 1000;
@@ -86,6 +89,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::get(
             "/v1/datasets/{dataset_id}/versions/{version_number}/cases",
             "list_test_cases",
+            Action::ReadDatasets,
             list,
         )
         .about(TAG, "Cases of a version", "In the order of the file, once its rows are valid.")
@@ -95,6 +99,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::get(
             "/v1/datasets/{dataset_id}/versions/{version_number}/cases/{case_id}",
             "get_test_case",
+            Action::ReadDatasets,
             get,
         )
         .about(TAG, "A case", "")

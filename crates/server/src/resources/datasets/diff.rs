@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{TAG, check_page, reader, valid_version};
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::Problem;
 use crate::work::in_background;
 
@@ -55,11 +58,16 @@ struct Diff {
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "Cases belong together by their keys; where rows stand does not matter, nor the order of fields.";
     vec![
-        Endpoint::get("/v1/datasets/{dataset_id}/diff", "diff_dataset_versions", diff)
-            .about(TAG, "What differs between two versions", about)
-            .query::<DiffQuery>()
-            .gives::<Diff>(200, "Cases that were added, removed, changed or not")
-            .refuses(&[409]),
+        Endpoint::get(
+            "/v1/datasets/{dataset_id}/diff",
+            "diff_dataset_versions",
+            Action::ReadDatasets,
+            diff,
+        )
+        .about(TAG, "What differs between two versions", about)
+        .query::<DiffQuery>()
+        .gives::<Diff>(200, "Cases that were added, removed, changed or not")
+        .refuses(&[409]),
     ]
 }
 

@@ -9,15 +9,16 @@ use axum::response::Response;
 use bytes::Bytes;
 use fullbench_engine::{DatasetSchema, SchemaBuilder, TableWriter};
 use fullbench_store::{CaseReader, ScopedStore, StoreError, VersionRecord};
-use fullbench_types::FileFormat;
+use fullbench_types::{Action, FileFormat};
 use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{TAG, reader, valid_version};
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::files::Files;
 use crate::problem::{Problem, internal};
 use crate::work::{engine_format, frozen, in_background};
@@ -60,6 +61,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let mut endpoint = Endpoint::get(
         "/v1/datasets/{dataset_id}/versions/{version_number}/download",
         "download_dataset_version",
+        Action::ReadDatasets,
         download,
     )
     .about(TAG, "Download a version", about)

@@ -3,15 +3,16 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{DatasetChange, DatasetRecord, NewDataset, Page};
-use fullbench_types::DatasetKind;
+use fullbench_types::{Action, DatasetKind};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{TAG, check_page, check_text};
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, Etagged, IfMatch, NewId, PathParts, Query, given};
+use crate::extract::{Body, Etagged, IfMatch, NewId, PathParts, Query, given};
 use crate::files::Files;
 use crate::problem::Problem;
 
@@ -119,26 +120,26 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let one = "/v1/datasets/{dataset_id}";
     let gone = "Goes with all its versions and files. One with a published version is refused: deprecate it first.";
     vec![
-        Endpoint::post("/v1/datasets", "create_dataset", create)
+        Endpoint::post("/v1/datasets", "create_dataset", Action::ChangeDatasets, create)
             .about(TAG, "Make a data set", "Its cases are uploaded as versions.")
             .takes::<Wanted>()
             .gives::<Dataset>(201, "The data set")
             .with_etag(),
-        Endpoint::get("/v1/datasets", "list_datasets", list)
+        Endpoint::get("/v1/datasets", "list_datasets", Action::ReadDatasets, list)
             .about(TAG, "All data sets", "The newest first.")
             .query::<ListQuery>()
             .gives::<Datasets>(200, "A page of data sets"),
-        Endpoint::get(one, "get_dataset", get)
+        Endpoint::get(one, "get_dataset", Action::ReadDatasets, get)
             .about(TAG, "A data set", "")
             .gives::<Dataset>(200, "The data set")
             .with_etag(),
-        Endpoint::patch(one, "change_dataset", change)
+        Endpoint::patch(one, "change_dataset", Action::ChangeDatasets, change)
             .about(TAG, "Change the name, description or tags", "")
             .takes::<Change>()
             .gives::<Dataset>(200, "The changed data set")
             .with_etag()
             .if_match(),
-        Endpoint::delete(one, "delete_dataset", remove)
+        Endpoint::delete(one, "delete_dataset", Action::DeleteDatasets, remove)
             .about(TAG, "Remove a data set", gone)
             .gives_nothing(204, "It is gone")
             .if_match()

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_store::{GroundTruthRecord, NewGroundTruth};
-use fullbench_types::GroundTruthSource;
+use fullbench_types::{Action, GroundTruthSource};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{TAG, check_page, valid_version};
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, NewId, PathParts, Query};
+use crate::extract::{Body, NewId, PathParts, Query};
 use crate::problem::Problem;
 
 const MAX_LIMIT: u64 = 1000;
@@ -113,11 +114,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "Evaluations from now on take it in place of the references of the file: `acceptable_answers`, or else `answer`. \
         What was agreed on before stays in the history, and evaluations that used it stay as they are.";
     vec![
-        Endpoint::post(path, "add_ground_truth", add)
+        Endpoint::post(path, "add_ground_truth", Action::WriteLabels, add)
             .about(TAG, "Add an agreed answer to a case", about)
             .takes::<Wanted>()
             .gives::<GroundTruth>(201, "The agreed answer"),
-        Endpoint::get(path, "get_ground_truth", get)
+        Endpoint::get(path, "get_ground_truth", Action::ReadDatasets, get)
             .about(TAG, "What was agreed on for a case", "")
             .query::<HistoryQuery>()
             .gives::<History>(200, "The current answer and its history")

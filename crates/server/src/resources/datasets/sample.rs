@@ -8,8 +8,11 @@ use uuid::Uuid;
 
 use super::cases::Case;
 use super::{MAX_EXACT, TAG, check_text, reader, valid_version};
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, PathParts};
+use crate::extract::{Body, PathParts};
 use crate::problem::{INTERNAL, Problem};
 use crate::work::in_background;
 
@@ -68,6 +71,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post(
             "/v1/datasets/{dataset_id}/versions/{version_number}/sample",
             "sample_test_cases",
+            Action::ReadDatasets,
             sample,
         )
         .about(TAG, "Draw a sample of a version", "Nothing is kept: the seed gives it again.")

@@ -7,7 +7,7 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewVersion, VersionRecord};
-use fullbench_types::{ErrorCode, FileFormat, ValidationStatus};
+use fullbench_types::{Action, ErrorCode, FileFormat, ValidationStatus};
 use futures::StreamExt;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -15,9 +15,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{TAG, check_text};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, NewId, PathParts};
+use crate::extract::{NewId, PathParts};
 use crate::files::{Files, Incoming};
 use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE, internal};
 use crate::work::{Reading, validate};
@@ -110,11 +111,15 @@ struct Uploaded {
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "The file is kept as it is, and its rows are looked at next: ask for the version until `validation_status` is \
         VALID or INVALID, or wait for the event `dataset.validated`.";
-    let mut endpoint =
-        Endpoint::post("/v1/datasets/{dataset_id}/versions", "upload_dataset_version", upload)
-            .about(TAG, "Upload a version", about)
-            .takes_form::<Form>()
-            .gives::<Uploaded>(202, "The version; its rows are being looked at");
+    let mut endpoint = Endpoint::post(
+        "/v1/datasets/{dataset_id}/versions",
+        "upload_dataset_version",
+        Action::ChangeDatasets,
+        upload,
+    )
+    .about(TAG, "Upload a version", about)
+    .takes_form::<Form>()
+    .gives::<Uploaded>(202, "The version; its rows are being looked at");
     // Files have a limit of their own.
     endpoint.router = endpoint.router.layer(DefaultBodyLimit::disable());
     vec![endpoint]

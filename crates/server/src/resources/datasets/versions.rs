@@ -3,15 +3,16 @@
 use axum::response::Json;
 use fullbench_engine::{DatasetSchema, RowProblem};
 use fullbench_store::{Page, VersionRecord};
-use fullbench_types::{FileFormat, ValidationStatus, VersionStatus};
+use fullbench_types::{Action, FileFormat, ValidationStatus, VersionStatus};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{TAG, check_page};
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, Etagged, IfMatch, PathParts, Query};
+use crate::extract::{Etagged, IfMatch, PathParts, Query};
 use crate::problem::Problem;
 
 const MAX_LIMIT: u64 = 100;
@@ -91,13 +92,19 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let published = "From now on nothing can change its rows. Only a draft whose rows are all cases can be published; \
         agreed answers can still be added beside it.";
     vec![
-        Endpoint::get("/v1/datasets/{dataset_id}/versions", "list_dataset_versions", list)
-            .about(TAG, "Versions of a data set", "The newest first.")
-            .query::<ListQuery>()
-            .gives::<Versions>(200, "A page of versions"),
+        Endpoint::get(
+            "/v1/datasets/{dataset_id}/versions",
+            "list_dataset_versions",
+            Action::ReadDatasets,
+            list,
+        )
+        .about(TAG, "Versions of a data set", "The newest first.")
+        .query::<ListQuery>()
+        .gives::<Versions>(200, "A page of versions"),
         Endpoint::get(
             "/v1/datasets/{dataset_id}/versions/{version_number}",
             "get_dataset_version",
+            Action::ReadDatasets,
             get,
         )
         .about(TAG, "A version of a data set", "With its schema, or with what is wrong.")
@@ -106,6 +113,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post(
             "/v1/datasets/{dataset_id}/versions/{version_number}/publish",
             "publish_dataset_version",
+            Action::ChangeDatasets,
             publish,
         )
         .about(TAG, "Publish a version", published)
@@ -115,6 +123,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post(
             "/v1/datasets/{dataset_id}/versions/{version_number}/deprecate",
             "deprecate_dataset_version",
+            Action::ChangeDatasets,
             deprecate,
         )
         .about(TAG, "Deprecate a published version", "It stays for what was made with it.")

@@ -3,14 +3,16 @@
 use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_store::{DocumentRecord, NewDocument};
+use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, NewId, PageQuery, PathParts, Query, has_more, page};
+use crate::extract::{Body, NewId, PageQuery, PathParts, Query, has_more, page};
 use crate::problem::Problem;
 
 /// A text to be judged.
@@ -62,15 +64,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let kept =
         "It is never changed, so that its judgements stay true; several judges can judge it.";
     vec![
-        Endpoint::post("/v1/documents", "create_document", create)
+        Endpoint::post("/v1/documents", "create_document", Action::StartRuns, create)
             .about("documents", "Keep a text to be judged", kept)
             .takes::<Wanted>()
             .gives::<Document>(201, "The document"),
-        Endpoint::get("/v1/documents", "list_documents", list)
+        Endpoint::get("/v1/documents", "list_documents", Action::ReadRuns, list)
             .about("documents", "All documents", "The newest first.")
             .query::<PageQuery>()
             .gives::<Documents>(200, "A page of documents"),
-        Endpoint::get("/v1/documents/{document_id}", "get_document", get)
+        Endpoint::get("/v1/documents/{document_id}", "get_document", Action::ReadRuns, get)
             .about("documents", "A document", "")
             .gives::<Document>(200, "The document"),
     ]

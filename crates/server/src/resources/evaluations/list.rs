@@ -2,14 +2,15 @@
 
 use axum::response::Json;
 use fullbench_store::RunFilter;
-use fullbench_types::{RunKind, RunState};
+use fullbench_types::{Action, RunKind, RunState};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, Query, has_more, page, usual_limit};
+use crate::extract::{Query, has_more, page, usual_limit};
 use crate::problem::Problem;
 use crate::resources::runs::{RunView, views};
 
@@ -59,7 +60,7 @@ struct Runs {
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/v1/evaluations", "list_evaluations", list)
+        Endpoint::get("/v1/evaluations", "list_evaluations", Action::ReadRuns, list)
             .about("evaluations", "Runs of every kind", "The newest first.")
             .query::<ListQuery>()
             .gives::<Runs>(200, "A page of runs"),

@@ -11,7 +11,9 @@ use fullbench_store::{
     DatasetVersion, InlineCase, NewRun, ResultDetail, RunOrder, RunRecord, ScopedStore,
     ScoreRecord, SingleRun, StoreError,
 };
-use fullbench_types::{ContentHash, Generation, Priority, RunId, RunKind, RunOrigin, RunState};
+use fullbench_types::{
+    Action, ContentHash, Generation, Priority, RunId, RunKind, RunOrigin, RunState,
+};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
@@ -21,9 +23,10 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::view::{Evaluation, EvaluationStatus, LATENCY, NamedScore, is_open};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PathParts};
+use crate::extract::{Body, NewId, PathParts};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::work::{AnswerSet, case_mapping, enqueue};
 
@@ -92,17 +95,22 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "Scores are there at once, and kept; with `sync: false` the evaluation goes into the queue. When a judge takes \
         longer than `timeout_ms`, the scores that are there are given with the status `partial`, and the rest is added later.";
     vec![
-        Endpoint::post("/v1/evaluations", "create_evaluation", create)
+        Endpoint::post("/v1/evaluations", "create_evaluation", Action::StartRuns, create)
             .about("evaluations", "Evaluate one answer", about)
             .takes::<NewEvaluation>()
             .gives::<Evaluation>(201, "Scored: completed or partial")
             .gives::<Evaluation>(202, "In the queue"),
-        Endpoint::get("/v1/evaluations/{evaluation_id}", "get_evaluation", get)
+        Endpoint::get("/v1/evaluations/{evaluation_id}", "get_evaluation", Action::ReadRuns, get)
             .about("evaluations", "An evaluation of one answer", "")
             .gives::<Evaluation>(200, "The evaluation"),
-        Endpoint::post("/v1/evaluations/{evaluation_id}/resume", "resume_evaluation", resume)
-            .about("evaluations", "Ask again for the scores that are missing", "")
-            .gives::<Evaluation>(202, "In the queue"),
+        Endpoint::post(
+            "/v1/evaluations/{evaluation_id}/resume",
+            "resume_evaluation",
+            Action::StartRuns,
+            resume,
+        )
+        .about("evaluations", "Ask again for the scores that are missing", "")
+        .gives::<Evaluation>(202, "In the queue"),
     ]
 }
 

@@ -8,16 +8,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use fullbench_store::ScopedStore;
-use fullbench_types::RunId;
+use fullbench_types::{Action, RunId};
 use futures::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, PathParts};
+use crate::extract::PathParts;
 use crate::problem::Problem;
 use crate::work::{Told, written};
 
@@ -32,12 +33,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let about = "A stream of server-sent events, from now on or after `Last-Event-ID`: progress and results as they arrive. \
         Ids are the same in all streams of an organization, and survive a restart of the server.";
     vec![
-        Endpoint::get("/v1/events", "stream_events", of_organization)
+        Endpoint::get("/v1/events", "stream_events", Action::ReadRuns, of_organization)
             .about("events", "What happens in the organization", about)
             .gives_as(200, "text/event-stream", "The events")
             .resumable()
             .refuses(&[422]),
-        Endpoint::get("/v1/runs/{run_id}/events", "stream_run_events", of_run)
+        Endpoint::get("/v1/runs/{run_id}/events", "stream_run_events", Action::ReadRuns, of_run)
             .about("events", "What happens in a run", about)
             .gives_as(200, "text/event-stream", "The events")
             .resumable()

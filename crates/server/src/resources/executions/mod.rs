@@ -8,14 +8,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{RunFilter, RunRecord, ScopedStore, StoreError};
-use fullbench_types::{RunId, RunOrigin, RunState};
+use fullbench_types::{Action, RunId, RunOrigin, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PathParts, Query, has_more, page, usual_limit};
+use crate::extract::{Body, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::work::{self, launch};
 
@@ -52,22 +53,27 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let about = "The most urgent is done first; nothing waits for longer than its priority allows: a minute for `high`, five for \
         `normal`, thirty for `low`.";
     let mut endpoints = vec![
-        Endpoint::post("/v1/executions", "create_execution", create)
+        Endpoint::post("/v1/executions", "create_execution", Action::StartRuns, create)
             .about("executions", "Have a model do a task", about)
             .takes::<NewExecution>()
             .gives::<Execution>(202, "In the queue")
             .refuses(&[404]),
-        Endpoint::get("/v1/executions", "list_executions", list)
+        Endpoint::get("/v1/executions", "list_executions", Action::ReadRuns, list)
             .about("executions", "Executions", "The newest first.")
             .query::<ListQuery>()
             .gives::<Executions>(200, "A page of executions"),
-        Endpoint::get("/v1/executions/{execution_id}", "get_execution", get)
+        Endpoint::get("/v1/executions/{execution_id}", "get_execution", Action::ReadRuns, get)
             .about("executions", "An execution", "")
             .gives::<Execution>(200, "The execution"),
-        Endpoint::delete("/v1/executions/{execution_id}", "cancel_execution", cancel)
-            .about("executions", "Give an execution up", "A call in flight ends, and is kept.")
-            .gives_nothing(204, "It is cancelled, or will be once its call has ended")
-            .refuses(&[409]),
+        Endpoint::delete(
+            "/v1/executions/{execution_id}",
+            "cancel_execution",
+            Action::StartRuns,
+            cancel,
+        )
+        .about("executions", "Give an execution up", "A call in flight ends, and is kept.")
+        .gives_nothing(204, "It is cancelled, or will be once its call has ended")
+        .refuses(&[409]),
     ];
     endpoints.extend(score::endpoints());
     endpoints

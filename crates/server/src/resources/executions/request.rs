@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::extract::Caller;
+use crate::access::Caller;
 use crate::problem::Problem;
 use crate::resources::evaluations::shapes::{Input, Model, OneOrMany};
 use crate::work::Wanted;

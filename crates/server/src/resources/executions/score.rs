@@ -9,7 +9,7 @@ use fullbench_engine::{
     prepare_rescore,
 };
 use fullbench_llm::CacheMode;
-use fullbench_types::RunState;
+use fullbench_types::{Action, RunState};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::execution_run;
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, PathParts};
+use crate::extract::{Body, PathParts};
 use crate::problem::{CONFLICT, Problem, internal};
 use crate::resources::evaluations::MetricResult;
 use crate::resources::evaluations::shapes::{Metric, Model};
@@ -56,10 +57,15 @@ struct ExecutionScore {
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "The model is not asked again. A metric that has scored the answer before is not asked again either.";
     vec![
-        Endpoint::post("/v1/executions/{execution_id}/score", "score_execution", score)
-            .about("executions", "Score the answer of an execution", about)
-            .takes::<NewScore>()
-            .gives::<ExecutionScore>(200, "The scores"),
+        Endpoint::post(
+            "/v1/executions/{execution_id}/score",
+            "score_execution",
+            Action::StartRuns,
+            score,
+        )
+        .about("executions", "Score the answer of an execution", about)
+        .takes::<NewScore>()
+        .gives::<ExecutionScore>(200, "The scores"),
     ]
 }
 

@@ -5,6 +5,7 @@ use axum::response::Json;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::access::Rule;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::problem::{Problem, UNAVAILABLE};
@@ -22,15 +23,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let about = "Answers as long as the process lives; asks nothing else.";
     let ready = "Answers 503 while the database cannot be asked or the server is shutting down.";
     vec![
-        Endpoint::get("/healthz", "get_health", healthy)
+        Endpoint::get("/healthz", "get_health", Rule::Public, healthy)
             .about("health", "Whether the server lives", about)
-            .gives::<Health>(200, "It does")
-            .public(),
-        Endpoint::get("/readyz", "get_readiness", ready_to_work)
+            .gives::<Health>(200, "It does"),
+        Endpoint::get("/readyz", "get_readiness", Rule::Public, ready_to_work)
             .about("health", "Whether the server can work", ready)
             .gives::<Health>(200, "It can")
-            .refuses(&[503])
-            .public(),
+            .refuses(&[503]),
     ]
 }
 

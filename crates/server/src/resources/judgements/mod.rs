@@ -11,15 +11,16 @@ use fullbench_store::{
     DocumentRecord, InlineCase, JudgeRecord, RunFilter, RunOrder, RunRecord, ScopedStore,
     StoreError,
 };
-use fullbench_types::{Generation, JudgeId, RunId, RunOrigin, RunState};
+use fullbench_types::{Action, Generation, JudgeId, RunId, RunOrigin, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PathParts, Query, has_more, page, usual_limit};
+use crate::extract::{Body, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{NOT_FOUND, Problem};
 use crate::resources::evaluations::{Single, USUAL_TIMEOUT_MS};
 use view::Judgement;
@@ -86,15 +87,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         `running`, and finished later. One whose provider failed is `incomplete`: it can be resumed as the evaluation of the \
         same id.";
     vec![
-        Endpoint::post("/v1/judgements", "create_judgement", create)
+        Endpoint::post("/v1/judgements", "create_judgement", Action::StartRuns, create)
             .about("judgements", "Let a judge judge a document", asked)
             .takes::<Wanted>()
             .gives::<Judgement>(201, "The judgement"),
-        Endpoint::get("/v1/judgements", "list_judgements", list)
+        Endpoint::get("/v1/judgements", "list_judgements", Action::ReadRuns, list)
             .about("judgements", "Judgements of documents", "The newest first.")
             .query::<ListQuery>()
             .gives::<Judgements>(200, "A page of judgements"),
-        Endpoint::get("/v1/judgements/{judgement_id}", "get_judgement", get)
+        Endpoint::get("/v1/judgements/{judgement_id}", "get_judgement", Action::ReadRuns, get)
             .about("judgements", "A judgement", "")
             .gives::<Judgement>(200, "The judgement"),
     ]

@@ -7,16 +7,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{JudgeRecord, StoreError};
-use fullbench_types::JudgeId;
+use fullbench_types::{Action, JudgeId};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PageQuery, PathParts, Query, page, slice};
+use crate::extract::{Body, NewId, PageQuery, PathParts, Query, page, slice};
 use crate::problem::{CONFLICT, Problem};
 use new::WantedJudge;
 use performance::JudgePerformance;
@@ -64,21 +65,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         given as it is. The criterion is the newest revision of its name.";
     let shown = "Over all its judgements, in runs and by themselves.";
     vec![
-        Endpoint::get("/v1/judges", "list_judges", list)
+        Endpoint::get("/v1/judges", "list_judges", Action::ReadDefinitions, list)
             .about("judges", "All judges", "By name, the newest of each.")
             .query::<PageQuery>()
             .gives::<Judges>(200, "A page of judges"),
-        Endpoint::post("/v1/judges", "create_judge", create)
+        Endpoint::post("/v1/judges", "create_judge", Action::ChangeDefinitions, create)
             .about("judges", "Make a judge", made)
             .takes::<WantedJudge>()
             .gives::<Judge>(201, "The judge")
             .gives::<Judge>(200, "The judge as it is, from which nothing differs"),
-        Endpoint::get("/v1/judges/{judge_id}", "get_judge", get)
+        Endpoint::get("/v1/judges/{judge_id}", "get_judge", Action::ReadDefinitions, get)
             .about("judges", "A judge", "Whether or not it has a successor.")
             .gives::<Judge>(200, "The judge"),
-        Endpoint::get("/v1/judges/{judge_id}/performance", "get_judge_performance", performance)
-            .about("judges", "What the judgements of a judge show", shown)
-            .gives::<JudgePerformance>(200, "The numbers"),
+        Endpoint::get(
+            "/v1/judges/{judge_id}/performance",
+            "get_judge_performance",
+            Action::ReadRuns,
+            performance,
+        )
+        .about("judges", "What the judgements of a judge show", shown)
+        .gives::<JudgePerformance>(200, "The numbers"),
     ]
 }
 

@@ -2,13 +2,15 @@
 
 use axum::response::Json;
 use fullbench_score::descriptions;
+use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PageQuery, Query, page, slice};
+use crate::extract::{PageQuery, Query, page, slice};
 use crate::problem::Problem;
 
 /// How a judge judges.
@@ -69,7 +71,7 @@ struct Methods {
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/v1/methods", "list_methods", list)
+        Endpoint::get("/v1/methods", "list_methods", Action::ReadDefinitions, list)
             .about("judges", "All ways of judging", "")
             .query::<PageQuery>()
             .gives::<Methods>(200, "The methods"),

@@ -5,15 +5,17 @@ use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_llm::ModelConfig;
 use fullbench_store::{ModelRecord, NewModel};
+use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId, PageQuery, PathParts, Query, page, slice};
+use crate::extract::{Body, NewId, PageQuery, PathParts, Query, page, slice};
 use crate::problem::{Problem, internal};
 
 /// Letters of a name, at most.
@@ -49,15 +51,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let added = "It keeps its configuration for good: judges that ask it stay what they are. Give another configuration of the \
         same model a `name` of its own.";
     vec![
-        Endpoint::get("/v1/models", "list_models", list)
+        Endpoint::get("/v1/models", "list_models", Action::ReadDefinitions, list)
             .about("models", "All models that judge", "By provider and name.")
             .query::<PageQuery>()
             .gives::<Models>(200, "A page of models"),
-        Endpoint::post("/v1/models", "create_model", create)
+        Endpoint::post("/v1/models", "create_model", Action::ChangeDefinitions, create)
             .about("models", "Add a model", added)
             .takes::<ModelConfig>()
             .gives::<Model>(201, "The model"),
-        Endpoint::get("/v1/models/{model_id}", "get_model", get)
+        Endpoint::get("/v1/models/{model_id}", "get_model", Action::ReadDefinitions, get)
             .about("models", "A model", "")
             .gives::<Model>(200, "The model"),
     ]

@@ -2,14 +2,14 @@
 
 use axum::response::Json;
 use fullbench_store::{OrganizationRecord, OrganizationSettings};
-use fullbench_types::Plan;
+use fullbench_types::{Action, Plan};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::Caller;
 use crate::problem::Problem;
 
 /// An organization: it owns everything that is made with its keys.
@@ -35,11 +35,13 @@ struct Settings {
     cost_budget_monthly_usd: Option<f64>,
     /// For how long results are kept.
     data_retention_days: Option<u32>,
+    /// Requests that all keys and members together may make in a minute; the server's own limit where it is null.
+    requests_per_minute: Option<u32>,
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/v1/organization", "get_organization", get)
+        Endpoint::get("/v1/organization", "get_organization", Action::ReadOrganization, get)
             .about("organization", "Your organization", "")
             .gives::<Organization>(200, "The organization that the key belongs to"),
     ]
@@ -55,13 +57,19 @@ impl From<OrganizationRecord> for Organization {
             default_evaluators,
             cost_budget_monthly_usd,
             data_retention_days,
+            requests_per_minute,
         } = record.settings;
         Self {
             organization_id: record.id.0,
             name: record.name,
             slug: record.slug,
             plan: record.plan,
-            settings: Settings { default_evaluators, cost_budget_monthly_usd, data_retention_days },
+            settings: Settings {
+                default_evaluators,
+                cost_budget_monthly_usd,
+                data_retention_days,
+                requests_per_minute,
+            },
             billing_email: record.billing_email,
             created_at: record.created_at,
             updated_at: record.updated_at,

@@ -5,14 +5,16 @@ mod versions;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewPrompt, PromptChange, PromptRecord};
+use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::extract::{
-    Body, Caller, Etagged, IfMatch, NewId, PathParts, Query, given, has_more, page, usual_limit,
+    Body, Etagged, IfMatch, NewId, PathParts, Query, given, has_more, page, usual_limit,
 };
 use crate::problem::Problem;
 
@@ -97,20 +99,20 @@ struct Prompts {
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let one = "/v1/prompts/{prompt_id}";
     let mut endpoints = vec![
-        Endpoint::post("/v1/prompts", "create_prompt", create)
+        Endpoint::post("/v1/prompts", "create_prompt", Action::ChangeDefinitions, create)
             .about(TAG, "Make a prompt", "Its texts are added as versions.")
             .takes::<Wanted>()
             .gives::<Prompt>(201, "The prompt")
             .with_etag(),
-        Endpoint::get("/v1/prompts", "list_prompts", list)
+        Endpoint::get("/v1/prompts", "list_prompts", Action::ReadDefinitions, list)
             .about(TAG, "All prompts", "The newest first.")
             .query::<ListQuery>()
             .gives::<Prompts>(200, "A page of prompts"),
-        Endpoint::get(one, "get_prompt", get)
+        Endpoint::get(one, "get_prompt", Action::ReadDefinitions, get)
             .about(TAG, "A prompt", "")
             .gives::<Prompt>(200, "The prompt")
             .with_etag(),
-        Endpoint::patch(one, "change_prompt", change)
+        Endpoint::patch(one, "change_prompt", Action::ChangeDefinitions, change)
             .about(TAG, "Change the name or the description", "")
             .takes::<Change>()
             .gives::<Prompt>(200, "The changed prompt")

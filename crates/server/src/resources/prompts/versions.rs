@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{TAG, check_description};
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, NewId, PageQuery, PathParts, Query, has_more, page};
+use crate::extract::{Body, NewId, PageQuery, PathParts, Query, has_more, page};
 use crate::problem::{Problem, internal};
 
 /// Letters of a template, at most.
@@ -74,15 +77,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let all = "/v1/prompts/{prompt_id}/versions";
     let one = "/v1/prompts/{prompt_id}/versions/{version_number}";
     vec![
-        Endpoint::post(all, "create_prompt_version", create)
+        Endpoint::post(all, "create_prompt_version", Action::ChangeDefinitions, create)
             .about(TAG, "Add a version of a prompt", "It gets the next number, and never changes.")
             .takes::<Wanted>()
             .gives::<PromptVersion>(201, "The version"),
-        Endpoint::get(all, "list_prompt_versions", list)
+        Endpoint::get(all, "list_prompt_versions", Action::ReadDefinitions, list)
             .about(TAG, "All versions of a prompt", "The newest first.")
             .query::<PageQuery>()
             .gives::<PromptVersions>(200, "A page of versions"),
-        Endpoint::get(one, "get_prompt_version", get)
+        Endpoint::get(one, "get_prompt_version", Action::ReadDefinitions, get)
             .about(TAG, "A version of a prompt", "")
             .gives::<PromptVersion>(200, "The version"),
     ]

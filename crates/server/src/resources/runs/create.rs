@@ -4,16 +4,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::RunOrder;
-use fullbench_types::{Priority, RunId, RunKind, RunOrigin};
+use fullbench_types::{Action, Priority, RunId, RunKind, RunOrigin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::view::{RunView, views};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId};
+use crate::extract::{Body, NewId};
 use crate::problem::Problem;
 use crate::resources::webhooks::check_url;
 use crate::work::{Wanted, frozen, launch};
@@ -45,7 +46,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "`fullbench --server URL run` sends its evaluation files here. The run is a batch: its status, results and export are \
         at `/v1/evaluations/batch/{job_id}`, with the `run_id` as `job_id`.";
     vec![
-        Endpoint::post("/v1/runs", "create_run", create)
+        Endpoint::post("/v1/runs", "create_run", Action::StartRuns, create)
             .about("runs", "Run an evaluation", about)
             .takes::<Asked>()
             .gives::<RunView>(202, "In the queue")

@@ -2,13 +2,14 @@
 
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::summarize;
-use fullbench_types::RunId;
+use fullbench_types::{Action, RunId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::Problem;
 
 /// How the numbers are given.
@@ -26,7 +27,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "Every model and scorer with mean, interval, quantiles, counts and cost, and the gates: what `fullbench show -o \
         json` prints. Read anew each time, so that it is also there while the run goes on.";
     vec![
-        Endpoint::get("/v1/runs/{run_id}/report", "get_run_report", get)
+        Endpoint::get("/v1/runs/{run_id}/report", "get_run_report", Action::ReadRuns, get)
             .about("runs", "A run in numbers", about)
             .query::<ReportQuery>()
             .gives_as(200, "application/json", "The numbers"),

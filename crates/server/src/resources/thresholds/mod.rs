@@ -3,13 +3,15 @@
 use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_store::ThresholdRecord;
+use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Body, Caller, NewId, PageQuery, PathParts, Query, page, slice};
+use crate::extract::{Body, NewId, PageQuery, PathParts, Query, page, slice};
 use crate::problem::Problem;
 use crate::resources::criteria::{known_criterion, stored_criterion};
 
@@ -60,11 +62,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let path = "/v1/criteria/{criterion_name}/thresholds";
     let set = "It holds for judgements from now on; those that were made keep the mark they were made by.";
     vec![
-        Endpoint::get(path, "list_thresholds", list)
+        Endpoint::get(path, "list_thresholds", Action::ReadDefinitions, list)
             .about("thresholds", "All pass marks that a criterion had", "The newest first.")
             .query::<PageQuery>()
             .gives::<Thresholds>(200, "A page of pass marks"),
-        Endpoint::post(path, "create_threshold", create)
+        Endpoint::post(path, "create_threshold", Action::ChangeDefinitions, create)
             .about("thresholds", "Set the pass mark of a criterion", set)
             .takes::<NewThreshold>()
             .gives::<Threshold>(201, "The pass mark"),

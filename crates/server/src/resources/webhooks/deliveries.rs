@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{AttemptRecord, DeliveryFilter, DeliveryRecord, NewEvent};
-use fullbench_types::{DeliveryStatus, EventKind, RunId};
+use fullbench_types::{Action, DeliveryStatus, EventKind, RunId};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{TAG, check_url};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, PathParts, Query, has_more, page, usual_limit};
+use crate::extract::{PathParts, Query, has_more, page, usual_limit};
 use crate::problem::Problem;
 
 /// Which deliveries to list.
@@ -101,19 +102,30 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let again =
         "It keeps its `webhook-id`, so that a receiver knows whether it has the event already.";
     vec![
-        Endpoint::post("/v1/webhooks/{webhook_id}/test", "test_webhook", test)
-            .about(TAG, "Try a webhook out", "Sends it the event `webhook.test`.")
-            .gives::<Delivery>(202, "It is being sent"),
-        Endpoint::get("/v1/webhook-deliveries", "list_webhook_deliveries", list)
-            .about(TAG, "What was sent", "The newest first.")
-            .query::<ListQuery>()
-            .gives::<Deliveries>(200, "A page of deliveries"),
-        Endpoint::get(one, "get_webhook_delivery", get)
+        Endpoint::post(
+            "/v1/webhooks/{webhook_id}/test",
+            "test_webhook",
+            Action::ChangeWebhooks,
+            test,
+        )
+        .about(TAG, "Try a webhook out", "Sends it the event `webhook.test`.")
+        .gives::<Delivery>(202, "It is being sent"),
+        Endpoint::get(
+            "/v1/webhook-deliveries",
+            "list_webhook_deliveries",
+            Action::ReadWebhooks,
+            list,
+        )
+        .about(TAG, "What was sent", "The newest first.")
+        .query::<ListQuery>()
+        .gives::<Deliveries>(200, "A page of deliveries"),
+        Endpoint::get(one, "get_webhook_delivery", Action::ReadWebhooks, get)
             .about(TAG, "An event on its way, with every try", "")
             .gives::<DeliveryLog>(200, "The delivery"),
         Endpoint::post(
             "/v1/webhook-deliveries/{delivery_id}/retry",
             "retry_webhook_delivery",
+            Action::ChangeWebhooks,
             retry,
         )
         .about(TAG, "Send an event again", again)

@@ -7,16 +7,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewWebhook, WebhookChange, WebhookRecord};
-use fullbench_types::EventKind;
+use fullbench_types::{Action, EventKind};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{
-    Body, Caller, Etagged, IfMatch, NewId, PageQuery, PathParts, Query, given, has_more, page,
+    Body, Etagged, IfMatch, NewId, PageQuery, PathParts, Query, given, has_more, page,
 };
 use crate::problem::Problem;
 use crate::work::webhooks::problem_of;
@@ -105,26 +106,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         not answered with 2xx within 15 seconds is sent again with longer and longer waits, for about a day. An event may \
         come twice, with the same `webhook-id`.";
     let mut endpoints = vec![
-        Endpoint::post("/v1/webhooks", "create_webhook", create)
+        Endpoint::post("/v1/webhooks", "create_webhook", Action::ChangeWebhooks, create)
             .about(TAG, "Be told of events", signed)
             .takes::<Wanted>()
             .gives::<Webhook>(201, "The webhook")
             .with_etag(),
-        Endpoint::get("/v1/webhooks", "list_webhooks", list)
+        Endpoint::get("/v1/webhooks", "list_webhooks", Action::ReadWebhooks, list)
             .about(TAG, "All webhooks", "The newest first.")
             .query::<PageQuery>()
             .gives::<Webhooks>(200, "A page of webhooks"),
-        Endpoint::get(one, "get_webhook", get)
+        Endpoint::get(one, "get_webhook", Action::ReadWebhooks, get)
             .about(TAG, "A webhook", "")
             .gives::<Webhook>(200, "The webhook")
             .with_etag(),
-        Endpoint::patch(one, "change_webhook", change)
+        Endpoint::patch(one, "change_webhook", Action::ChangeWebhooks, change)
             .about(TAG, "Change a webhook", "Events that are on their way go to the new address.")
             .takes::<Change>()
             .gives::<Webhook>(200, "The changed webhook")
             .with_etag()
             .if_match(),
-        Endpoint::delete(one, "delete_webhook", remove)
+        Endpoint::delete(one, "delete_webhook", Action::ChangeWebhooks, remove)
             .about(TAG, "Remove a webhook", "Events that are on their way to it are not sent.")
             .gives_nothing(204, "It is removed")
             .if_match(),

@@ -7,9 +7,12 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{TAG, Webhook, shown};
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, Etagged, PathParts};
+use crate::extract::{Etagged, PathParts};
 use crate::problem::Problem;
 
 /// What a receiver checks signatures with.
@@ -22,20 +25,35 @@ struct WebhookSecret {
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changed = "The secret before signs as well for another 24 hours: `webhook-signature` then has two signatures.";
     vec![
-        Endpoint::get("/v1/webhooks/{webhook_id}/secret", "get_webhook_secret", get)
-            .about(TAG, "The secret of a webhook", "Whoever has it can check what comes from here.")
-            .gives::<WebhookSecret>(200, "The secret"),
-        Endpoint::post("/v1/webhooks/{webhook_id}/rotate-secret", "rotate_webhook_secret", change)
-            .about(TAG, "Change the secret of a webhook", changed)
-            .gives::<Webhook>(200, "The webhook; its new secret is at `…/secret`")
-            .with_etag(),
-        Endpoint::get("/v1/organization/webhook-secret", "get_batch_webhook_secret", of_batches)
-            .about(
-                TAG,
-                "The secret of `webhook_url`",
-                "What is sent to the `webhook_url` of a batch is signed with it.",
-            )
-            .gives::<WebhookSecret>(200, "The secret"),
+        Endpoint::get(
+            "/v1/webhooks/{webhook_id}/secret",
+            "get_webhook_secret",
+            Action::ChangeSecrets,
+            get,
+        )
+        .about(TAG, "The secret of a webhook", "Whoever has it can check what comes from here.")
+        .gives::<WebhookSecret>(200, "The secret"),
+        Endpoint::post(
+            "/v1/webhooks/{webhook_id}/rotate-secret",
+            "rotate_webhook_secret",
+            Action::ChangeSecrets,
+            change,
+        )
+        .about(TAG, "Change the secret of a webhook", changed)
+        .gives::<Webhook>(200, "The webhook; its new secret is at `…/secret`")
+        .with_etag(),
+        Endpoint::get(
+            "/v1/organization/webhook-secret",
+            "get_batch_webhook_secret",
+            Action::ChangeSecrets,
+            of_batches,
+        )
+        .about(
+            TAG,
+            "The secret of `webhook_url`",
+            "What is sent to the `webhook_url` of a batch is signed with it.",
+        )
+        .gives::<WebhookSecret>(200, "The secret"),
     ]
 }
 

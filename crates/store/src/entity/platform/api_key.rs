@@ -18,6 +18,14 @@ pub(crate) struct Model {
     pub created_at: i64,
     pub last_used_at: Option<i64>,
     pub revoked_at: Option<i64>,
+    pub role: String,
+    /// The actions it is for, as JSON; all of its role where there are none.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub scopes: Option<String>,
+    pub requests_per_minute: Option<i64>,
+    /// When it opens nothing any more.
+    pub expires_at: Option<i64>,
+    pub created_by: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -13,6 +13,24 @@ pub(crate) struct Model {
     pub role: String,
     pub created_at: i64,
     pub updated_at: i64,
+    /// The argon2id hash of the password, in PHC form.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub password_hash: Option<String>,
+    pub password_set_at: Option<i64>,
+    /// The sealed secret of their second factor.
+    pub totp_secret: Option<Vec<u8>>,
+    /// Since when the second factor is asked for.
+    pub totp_confirmed_at: Option<i64>,
+    /// The time step of the last code that was taken: no code is taken twice.
+    pub totp_last_step: Option<i64>,
+    /// Who vouches for them, and what they are called there.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub oidc_issuer: Option<String>,
+    #[sea_orm(column_type = "Text", nullable)]
+    pub oidc_subject: Option<String>,
+    pub last_sign_in_at: Option<i64>,
+    /// Since when they may do nothing.
+    pub disabled_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

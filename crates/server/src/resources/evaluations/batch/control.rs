@@ -3,14 +3,15 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_types::RunState;
+use fullbench_types::{Action, RunState};
 use uuid::Uuid;
 
 use super::batch_run;
 use super::status::{Batch, shown};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, PathParts};
+use crate::extract::PathParts;
 use crate::problem::{CONFLICT, Problem};
 use crate::work::{self, enqueue};
 
@@ -18,12 +19,22 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let cancelled = "Calls in flight finish and are kept; a cancelled batch stays as it is.";
     let resumed = "Open units, units that failed and scores that are missing are asked for again.";
     vec![
-        Endpoint::post("/v1/evaluations/batch/{job_id}/cancel", "cancel_batch_evaluation", cancel)
-            .about("evaluations", "Give a batch up", cancelled)
-            .gives::<Batch>(202, "It is cancelled, or will be once its calls in flight have ended"),
-        Endpoint::post("/v1/evaluations/batch/{job_id}/resume", "resume_batch_evaluation", resume)
-            .about("evaluations", "Go on with a batch that is incomplete", resumed)
-            .gives::<Batch>(202, "In the queue"),
+        Endpoint::post(
+            "/v1/evaluations/batch/{job_id}/cancel",
+            "cancel_batch_evaluation",
+            Action::StartRuns,
+            cancel,
+        )
+        .about("evaluations", "Give a batch up", cancelled)
+        .gives::<Batch>(202, "It is cancelled, or will be once its calls in flight have ended"),
+        Endpoint::post(
+            "/v1/evaluations/batch/{job_id}/resume",
+            "resume_batch_evaluation",
+            Action::StartRuns,
+            resume,
+        )
+        .about("evaluations", "Go on with a batch that is incomplete", resumed)
+        .gives::<Batch>(202, "In the queue"),
     ]
 }
 

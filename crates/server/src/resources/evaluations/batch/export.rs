@@ -11,8 +11,11 @@ use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use super::batch_run;
+use fullbench_types::Action;
+
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::Problem;
 use crate::resources::runs::RunReader;
 use crate::stream::{ChunkWriter, written_body};
@@ -61,12 +64,21 @@ impl ExportFormat {
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/v1/evaluations/batch/{job_id}/export", "export_batch_results", export)
-            .about("evaluations", "All results of a batch as a file", "")
-            .query::<ExportQuery>()
-            .gives_as(200, "application/jsonl", "The results, a row for each unit")
-            .gives_as(200, "text/csv", "The results, a row for each unit")
-            .gives_as(200, "application/vnd.apache.parquet", "The results, a row for each unit"),
+        Endpoint::get(
+            "/v1/evaluations/batch/{job_id}/export",
+            "export_batch_results",
+            Action::ReadRuns,
+            export,
+        )
+        .about("evaluations", "All results of a batch as a file", "")
+        .query::<ExportQuery>()
+        .gives_as(200, "application/jsonl", "The results, a row for each unit")
+        .gives_as(200, "text/csv", "The results, a row for each unit")
+        .gives_as(
+            200,
+            "application/vnd.apache.parquet",
+            "The results, a row for each unit",
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::{Definitions, InputProblem, MessageTemplates, MetricRules};
 use fullbench_store::{RunOrder, StoreError};
-use fullbench_types::{Priority, RunId, RunKind, RunOrigin};
+use fullbench_types::{Action, Priority, RunId, RunKind, RunOrigin};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,10 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::status::JobStatus;
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, Caller, NewId};
+use crate::extract::{Body, NewId};
 use crate::problem::Problem;
 use crate::resources::evaluations::shapes::{Metric, Model};
 use crate::resources::webhooks::check_url;
@@ -140,11 +141,16 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     let about =
         "Goes into the queue by its priority, and on after a restart of the server by itself.";
     vec![
-        Endpoint::post("/v1/evaluations/batch", "create_batch_evaluation", create)
-            .about("evaluations", "Evaluate a data set", about)
-            .takes::<NewBatch>()
-            .gives::<StartedBatch>(202, "In the queue")
-            .refuses(&[404]),
+        Endpoint::post(
+            "/v1/evaluations/batch",
+            "create_batch_evaluation",
+            Action::StartRuns,
+            create,
+        )
+        .about("evaluations", "Evaluate a data set", about)
+        .takes::<NewBatch>()
+        .gives::<StartedBatch>(202, "In the queue")
+        .refuses(&[404]),
     ]
 }
 

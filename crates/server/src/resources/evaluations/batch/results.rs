@@ -1,14 +1,15 @@
 //! The results of a batch, page by page.
 
 use axum::response::Json;
-use fullbench_types::UnitKey;
+use fullbench_types::{Action, UnitKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::batch_run;
+use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::Problem;
 use crate::resources::runs::{ResultView, RunReader};
 
@@ -48,10 +49,15 @@ struct Results {
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "In the order of cases; results that come later appear at their place.";
     vec![
-        Endpoint::get("/v1/evaluations/batch/{job_id}/results", "list_batch_results", list)
-            .about("evaluations", "The results of a batch", about)
-            .query::<ResultsQuery>()
-            .gives::<Results>(200, "A page of results"),
+        Endpoint::get(
+            "/v1/evaluations/batch/{job_id}/results",
+            "list_batch_results",
+            Action::ReadRuns,
+            list,
+        )
+        .about("evaluations", "The results of a batch", about)
+        .query::<ResultsQuery>()
+        .gives::<Results>(200, "A page of results"),
     ]
 }
 

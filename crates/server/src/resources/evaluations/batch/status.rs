@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::{RunRecord, ScopedStore};
-use fullbench_types::RunState;
+use fullbench_types::{Action, RunState};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,9 +14,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::batch_run;
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, PathParts};
+use crate::extract::PathParts;
 use crate::problem::Problem;
 use crate::resources::runs::{completed_units, progress_of};
 
@@ -134,9 +135,14 @@ pub(super) struct Gate {
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::get("/v1/evaluations/batch/{job_id}", "get_batch_evaluation", get)
-            .about("evaluations", "How far a batch is, and its numbers", "")
-            .gives::<Batch>(200, "The batch"),
+        Endpoint::get(
+            "/v1/evaluations/batch/{job_id}",
+            "get_batch_evaluation",
+            Action::ReadRuns,
+            get,
+        )
+        .about("evaluations", "How far a batch is, and its numbers", "")
+        .gives::<Batch>(200, "The batch"),
     ]
 }
 

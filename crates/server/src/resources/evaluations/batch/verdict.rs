@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Json;
 use fullbench_engine::{DiffCounts, DiffOptions, DiffReport, Verdict, Word, compare_runs};
 use fullbench_store::{RunRecord, ScopedStore};
-use fullbench_types::RunState;
+use fullbench_types::{Action, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -14,9 +14,10 @@ use uuid::Uuid;
 
 use super::batch_run;
 use super::status::{Gate, JobStatus, shown};
+use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Caller, PathParts, Query};
+use crate::extract::{PathParts, Query};
 use crate::problem::{CONFLICT, Problem};
 
 /// How long a verdict may be waited for.
@@ -107,19 +108,29 @@ struct BatchVerdict {
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let about = "For continuous integration: one request that waits for the end of the batch and says whether it passes.";
     vec![
-        Endpoint::get("/v1/evaluations/batch/{job_id}/comparison", "compare_batch", compare)
-            .about(
-                "baselines",
-                "A batch against another run",
-                "Paired tests by case, with intervals and Holm's correction.",
-            )
-            .query::<ComparisonQuery>()
-            .gives::<Comparison>(200, "The comparison")
-            .refuses(&[409]),
-        Endpoint::get("/v1/evaluations/batch/{job_id}/verdict", "judge_batch", judge)
-            .about("baselines", "Whether a batch passes, and why", about)
-            .query::<VerdictQuery>()
-            .gives::<BatchVerdict>(200, "The verdict, also when it is not to pass"),
+        Endpoint::get(
+            "/v1/evaluations/batch/{job_id}/comparison",
+            "compare_batch",
+            Action::ReadRuns,
+            compare,
+        )
+        .about(
+            "baselines",
+            "A batch against another run",
+            "Paired tests by case, with intervals and Holm's correction.",
+        )
+        .query::<ComparisonQuery>()
+        .gives::<Comparison>(200, "The comparison")
+        .refuses(&[409]),
+        Endpoint::get(
+            "/v1/evaluations/batch/{job_id}/verdict",
+            "judge_batch",
+            Action::ReadRuns,
+            judge,
+        )
+        .about("baselines", "Whether a batch passes, and why", about)
+        .query::<VerdictQuery>()
+        .gives::<BatchVerdict>(200, "The verdict, also when it is not to pass"),
     ]
 }
 

@@ -1,0 +1,120 @@
+//! Who calls: the organization that a credential opens, and what it allows there.
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use fullbench_store::{KeyHolder, OrganizationSettings, ScopedStore};
+use fullbench_types::{Action, UserRole};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::problem::{INTERNAL, Problem, UNAUTHORIZED};
+
+/// Who calls, and the store as their organization sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) store: ScopedStore,
+    /// Who it is, as records say it.
+    pub(crate) name: String,
+    /// What opened the organization to them.
+    pub(crate) credential: Credential,
+    /// The person it is, or whose key it is.
+    pub(crate) user: Option<Uuid>,
+    /// What they may do.
+    role: UserRole,
+    /// What the key's owner may do, where that is less.
+    role_of_user: UserRole,
+    /// The actions that the key is for.
+    scopes: Option<Vec<Action>>,
+    /// What the organization has decided.
+    pub(crate) settings: OrganizationSettings,
+    /// How often the key may be used.
+    pub(super) requests_per_minute: Option<u32>,
+}
+
+/// What opens an organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Credential {
+    /// A bearer key.
+    Key(Uuid),
+}
+
+impl Credential {
+    /// Its id.
+    pub(crate) fn id(self) -> Uuid {
+        match self {
+            Self::Key(id) => id,
+        }
+    }
+}
+
+impl Caller {
+    /// Who calls with these headers.
+    pub(super) async fn authenticate(app: &App, parts: &Parts) -> Result<Self, Problem> {
+        let refused = |detail: &str| {
+            let hint = "send `Authorization: Bearer fb_…` with a key of your organization";
+            Problem::new(UNAUTHORIZED, detail).hint(hint)
+        };
+        let Some(value) = parts.headers.get(header::AUTHORIZATION) else {
+            return Err(refused("there is no API key"));
+        };
+        let secret = value.to_str().ok().and_then(|value| {
+            let (scheme, secret) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+        });
+        let Some(secret) = secret else {
+            return Err(refused("the header `Authorization` holds no bearer key"));
+        };
+        let holder = app.keys().find(app.store(), secret).await?;
+        let holder = holder
+            .ok_or_else(|| refused("the API key is not known, was revoked, or is past its end"))?;
+        Ok(Self::of_key(app, holder))
+    }
+
+    fn of_key(app: &App, holder: KeyHolder) -> Self {
+        let KeyHolder { key, user, settings } = holder;
+        Self {
+            store: app.store().scoped(key.organization),
+            name: format!("key:{}", key.prefix),
+            credential: Credential::Key(key.id),
+            user: key.user,
+            role: key.role,
+            role_of_user: user.map_or(key.role, |user| user.role),
+            scopes: key.scopes,
+            settings,
+            requests_per_minute: key.requests_per_minute,
+        }
+    }
+
+    /// Whether they may do it.
+    pub(crate) fn may(&self, action: Action) -> bool {
+        self.role.allows(action)
+            && self.role_of_user.allows(action)
+            && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&action))
+    }
+
+    /// Whether they may do all that this role may: only then they may give it to somebody.
+    pub(crate) fn covers(&self, role: UserRole) -> bool {
+        Action::ALL.iter().all(|action| self.may(*action) || !role.allows(*action))
+    }
+
+    /// Their role, as it is told to them.
+    pub(crate) fn role(&self) -> UserRole {
+        if self.role.covers(self.role_of_user) { self.role_of_user } else { self.role }
+    }
+
+    /// Whether the role would allow it, so that only the key does not.
+    pub(super) fn is_kept_by_scopes(&self, action: Action) -> bool {
+        self.role.allows(action) && self.role_of_user.allows(action)
+    }
+}
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        // The guard put it there; an endpoint for anybody has no caller.
+        let unguarded = || Problem::new(INTERNAL, "the endpoint does not ask who calls");
+        parts.extensions.get::<Self>().cloned().ok_or_else(unguarded)
+    }
+}

@@ -1,0 +1,18 @@
+//! The rule of an endpoint.
+
+use fullbench_types::Action;
+
+/// Who may call an endpoint. Every endpoint is made with one: there is no default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Anybody.
+    Public,
+    /// Whose role, and whose key if it is for some actions only, allows this.
+    Needs(Action),
+}
+
+impl From<Action> for Rule {
+    fn from(action: Action) -> Self {
+        Self::Needs(action)
+    }
+}

@@ -1,0 +1,4 @@
+//! Tables as they were when a migration made them: those of today have more columns, which later migrations add.
+
+pub(super) mod api_key;
+pub(super) mod user;

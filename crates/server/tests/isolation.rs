@@ -1,4 +1,5 @@
-//! Walks every endpoint of the OpenAPI document with ids of another organization: nothing is read, changed or revealed.
+//! Walks every endpoint of the OpenAPI document in every role, at home and with ids of another organization: what is answered is
+//! what the table of roles says, and nothing of others is read, changed or revealed.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
@@ -9,9 +10,10 @@ use std::time::Duration;
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
 use fullbench_simllm::{Simulator, SimulatorConfig};
+use fullbench_types::{Action, DEFAULT_ORGANIZATION, UserRole};
 use serde_json::{Value, json};
 
-on_every_backend!(nobody_reaches_another_organization);
+on_every_backend!(everybody_does_what_their_role_allows_and_nothing_elsewhere);
 
 /// A word that is in everything the first organization has.
 const SECRET: &str = "zanzibar";
@@ -106,49 +108,132 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     ids
 }
 
-async fn nobody_reaches_another_organization(place: Place) {
+async fn everybody_does_what_their_role_allows_and_nothing_elsewhere(place: Place) {
     let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
     let server = TestServer::start_with_models(place, &simulator.url()).await;
     let ids = made(&server, &simulator).await;
-    let other = server.as_other_organization().await;
+    let mut members = Vec::new();
+    let foreign = server.as_other_organization().await.organization;
+    for role in UserRole::ALL {
+        let own = common::new_key(&server.store, DEFAULT_ORGANIZATION, *role).await;
+        let other = common::new_key(&server.store, foreign, *role).await;
+        members.push((*role, own, other));
+    }
     let before = everything(&server).await;
     let (_, api) = server.get("/openapi.json").await;
-    let mut walked = 0;
-    for (path, methods) in api["paths"].as_object().unwrap() {
-        let mut filled = path.clone();
-        let mut is_named = false;
-        while let Some((start, rest)) = filled.clone().split_once('{') {
-            let (name, rest) = rest.split_once('}').unwrap();
-            let id = ids.get(name).unwrap_or_else(|| panic!("nothing is made for `{name}`"));
-            filled = format!("{start}{id}{rest}");
-            is_named = true;
+    let operations = operations(&api, &ids);
+    assert!(operations.len() > 80, "only {} endpoints were walked", operations.len());
+    for operation in &operations {
+        assert_eq!(operation.status(&server, None, &operation.path).await, 401, "{operation}");
+        for (role, own, other) in &members {
+            let is_allowed = role.allows(operation.action);
+            let said = format!("{operation} as {role}");
+            operation.is_closed_to_others(&server, other, is_allowed, &said).await;
+            // What is allowed is tried on things that are not there, so that nothing is changed.
+            let path = if is_allowed { &operation.nowhere } else { &operation.path };
+            let status = operation.status(&server, Some(own), path).await;
+            assert_eq!(status == 403, !is_allowed, "{said}: {status}");
+            assert!(status != 401 && status < 500, "{said}: {status}");
+        }
+    }
+    assert_eq!(everything(&server).await, before, "nothing was changed");
+}
+
+/// An endpoint with somebody's ids in its path.
+struct Operation {
+    client: reqwest::Client,
+    method: reqwest::Method,
+    path: String,
+    /// The same with ids that nothing has.
+    nowhere: String,
+    has_ids: bool,
+    action: Action,
+}
+
+/// All endpoints that are not for everybody.
+fn operations(api: &Value, ids: &BTreeMap<&'static str, String>) -> Vec<Operation> {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut operations = Vec::new();
+    for (template, methods) in api["paths"].as_object().unwrap() {
+        let (mut path, mut nowhere, mut has_ids) = (String::new(), String::new(), false);
+        for part in template.split('/').skip(1) {
+            let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+            has_ids |= name.is_some();
+            let there = name.map_or(part, |name| {
+                ids.get(name).unwrap_or_else(|| panic!("nothing is made for `{name}`"))
+            });
+            let not_there = match name {
+                Some("version_number") => "999".to_owned(),
+                Some(_) => uuid::Uuid::now_v7().to_string(),
+                None => part.to_owned(),
+            };
+            path.push_str(&format!("/{there}"));
+            nowhere.push_str(&format!("/{not_there}"));
         }
         for (method, operation) in methods.as_object().unwrap() {
             if operation["security"] == json!([]) {
                 continue;
             }
-            walked += 1;
-            let body = (method != "get" && method != "delete").then(|| json!({}));
-            if filled == "/v1/events" {
-                assert_eq!(told(&server, &other.key).await, "", "no events of others are told");
-                continue;
-            }
-            let filled = &filled;
-            let (status, answer) = other.send(&method.to_uppercase(), filled, body).await;
-            let text = answer.to_string();
-            assert!(!text.contains(SECRET), "{method} {filled} reveals: {text}");
-            // A body that is not right may be refused before anything is looked for.
-            let expected: &[u16] =
-                if is_named { &[404, 415, 422] } else { &[200, 201, 202, 415, 422] };
-            assert!(expected.contains(&status), "{method} {filled}: {status} {text}");
-            let anonymous = reqwest::Client::builder().no_proxy().build().unwrap();
-            let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-            let refused = anonymous.request(method, format!("{}{filled}", server.url));
-            assert_eq!(refused.send().await.unwrap().status(), 401, "{filled}");
+            let action = operation["x-action"].as_str().and_then(Action::from_word);
+            let action = action.unwrap_or_else(|| panic!("{method} {template} has no rule"));
+            let method = method.to_uppercase().parse().unwrap();
+            let (client, path, nowhere) = (client.clone(), path.clone(), nowhere.clone());
+            operations.push(Operation { client, method, path, nowhere, has_ids, action });
         }
     }
-    assert!(walked > 60, "only {walked} endpoints were walked");
-    assert_eq!(everything(&server).await, before, "nothing was changed");
+    operations
+}
+
+impl std::fmt::Display for Operation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {}", self.method, self.path)
+    }
+}
+
+impl Operation {
+    fn request(
+        &self,
+        server: &TestServer,
+        key: Option<&String>,
+        path: &str,
+    ) -> reqwest::RequestBuilder {
+        let mut request = self.client.request(self.method.clone(), format!("{}{path}", server.url));
+        if let Some(key) = key {
+            request = request.bearer_auth(key);
+        }
+        match self.method.as_str() {
+            "GET" | "DELETE" => request,
+            _ => common::with_json(request, &json!({})),
+        }
+    }
+
+    async fn status(&self, server: &TestServer, key: Option<&String>, path: &str) -> u16 {
+        self.request(server, key, path).send().await.unwrap().status().as_u16()
+    }
+
+    /// Nothing of the owner is read or revealed with a key of another organization.
+    async fn is_closed_to_others(
+        &self,
+        server: &TestServer,
+        key: &String,
+        is_allowed: bool,
+        said: &str,
+    ) {
+        if self.path == "/v1/events" && is_allowed {
+            assert_eq!(told(server, key).await, "", "no events of others are told");
+            return;
+        }
+        let (status, answer) = common::answer(self.request(server, Some(key), &self.path)).await;
+        let text = answer.to_string();
+        assert!(!text.contains(SECRET), "{said} reveals: {text}");
+        // A body that is not right may be refused before anything is looked for.
+        let expected: &[u16] = match (is_allowed, self.has_ids) {
+            (false, _) => &[403],
+            (true, true) => &[404, 415, 422],
+            (true, false) => &[200, 201, 202, 415, 422],
+        };
+        assert!(expected.contains(&status), "{said} elsewhere: {status} {text}");
+    }
 }
 
 /// What the organization of a key is told of everything that ever happened to it, within a moment.

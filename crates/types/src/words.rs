@@ -2,14 +2,14 @@
 
 /// Declares an enum whose variants each have one word, in the database and in the API alike.
 macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[doc = $of:literal])+ $variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
             serde::Serialize, serde::Deserialize, schemars::JsonSchema,
         )]
         pub enum $name {
-            $($(#[$of])* #[serde(rename = $word)] $variant,)+
+            $($(#[doc = $of])+ #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -20,6 +20,12 @@ macro_rules! words {
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// What it means, as its documentation says it.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($of),+).trim_ascii(),)+ }
             }
 
             /// Reads the word back.

@@ -92,6 +92,10 @@ impl From<EngineError> for CliError {
             }
             EngineError::Store(error) => return error.into(),
             EngineError::Model(error) => vec![(error.to_string(), error.hint())],
+            error @ EngineError::OutOfBudget { .. } => {
+                let hint = error.hint().map(str::to_owned);
+                vec![(error.to_string(), hint)]
+            }
             other => vec![(other.to_string(), None)],
         };
         Self { problems, code, closed_pipe: false }

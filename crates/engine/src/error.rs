@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use fullbench_types::ErrorCode;
+use fullbench_types::{ErrorCode, NanoDollars};
 
 /// A mistake in the user's input: where, what, and what to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,6 +78,14 @@ pub enum EngineError {
     /// The user's input is wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Input(Vec<InputProblem>),
+    /// The organization has spent what it may in a month.
+    #[error("the organization's budget of {limit} a month is used up: {spent} spent")]
+    OutOfBudget {
+        /// What it may spend.
+        limit: NanoDollars,
+        /// What it spent.
+        spent: NanoDollars,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] fullbench_store::StoreError),
@@ -98,9 +106,21 @@ impl EngineError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Input(_) => ErrorCode::InvalidInput,
+            Self::OutOfBudget { .. } => ErrorCode::RateLimited,
             Self::Store(error) => error.code(),
             Self::Model(error) => error.code(),
             Self::StoredSpec(_) | Self::Interrupted(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::OutOfBudget { .. } => Some(
+                "wait for the next month, or have an admin raise the organization's `cost_budget_monthly_usd`",
+            ),
+            _ => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use fullbench_llm::{
 };
 use fullbench_score::{Item, NamedScorer};
 use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
-use fullbench_types::{Generation, NanoDollars, Score, TestCase, UnitKey, UnscoredReason};
+use fullbench_types::{Generation, Score, TestCase, UnitKey, UnscoredReason};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
@@ -23,14 +23,19 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Connections of an organization; replies are kept in the cache where there is one.
+    /// Connections of an organization, within what it may spend in a month; replies are kept in the cache where there is one.
     #[must_use]
-    pub fn new(store: ScopedStore, cache: Option<Arc<DiskCache>>, stop: CancellationToken) -> Self {
+    pub fn new(
+        store: ScopedStore,
+        cache: Option<Arc<DiskCache>>,
+        monthly: Arc<Budget>,
+        stop: CancellationToken,
+    ) -> Self {
         let gateway = Gateway::new(GatewayOptions {
             organization: store.organization(),
             cache: cache.map(|cache| cache as Arc<dyn ResponseCache>),
             cache_mode: CacheMode::Use,
-            budget: Arc::new(Budget::new(None, NanoDollars::ZERO)),
+            budget: monthly,
             stop,
             batch: None,
         });

@@ -5,24 +5,38 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fullbench_types::NanoDollars;
 use tokio::sync::Notify;
 
-/// What a run may spend, and has spent.
-#[derive(Debug)]
+/// What a run, or an organization in a month, may spend, and has spent.
+#[derive(Debug, Default)]
 pub struct Budget {
-    limit: Option<NanoDollars>,
     state: Mutex<State>,
     released: Notify,
+    /// A budget of several that this one is part of.
+    within: Option<Arc<Budget>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    spent: NanoDollars,
+    limit: Option<NanoDollars>,
+    /// Spent, and known to whoever keeps the books.
+    kept: NanoDollars,
+    /// Spent since.
+    settled: NanoDollars,
     outstanding: NanoDollars,
+    refused: Option<BudgetExhausted>,
+}
+
+impl State {
+    fn spent(&self) -> NanoDollars {
+        self.kept + self.settled
+    }
 }
 
 /// The budget has no room for another call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the budget is used up: {spent} of {limit} spent, and the next call may cost {needed}")]
 pub struct BudgetExhausted {
+    /// It is the budget that several share.
+    pub is_shared: bool,
     /// The limit.
     pub limit: NanoDollars,
     /// What was spent.
@@ -35,14 +49,20 @@ impl Budget {
     /// A budget of which some may be spent already; without a limit it only counts.
     #[must_use]
     pub fn new(limit: Option<NanoDollars>, already_spent: NanoDollars) -> Self {
-        let state = State { spent: already_spent, outstanding: NanoDollars::ZERO };
-        Self { limit, state: Mutex::new(state), released: Notify::new() }
+        let state = State { limit, kept: already_spent, ..State::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
+    }
+
+    /// The same as a part of a budget that several share: a call needs room in both.
+    #[must_use]
+    pub fn within(self, shared: Arc<Self>) -> Self {
+        Self { within: Some(shared), ..self }
     }
 
     /// What was spent so far.
     #[must_use]
     pub fn spent(&self) -> NanoDollars {
-        self.lock().spent
+        self.lock().spent()
     }
 
     /// What is reserved by calls in flight.
@@ -54,7 +74,28 @@ impl Budget {
     /// The limit, where there is one.
     #[must_use]
     pub fn limit(&self) -> Option<NanoDollars> {
-        self.limit
+        self.lock().limit
+    }
+
+    /// Why a call was refused the last time.
+    #[must_use]
+    pub fn refused(&self) -> Option<BudgetExhausted> {
+        self.lock().refused
+    }
+
+    /// Takes over the limit and what was spent from whoever keeps the books, others' calls among it.
+    pub fn keep_to(&self, limit: Option<NanoDollars>, kept: NanoDollars) {
+        let mut state = self.lock();
+        (state.limit, state.kept) = (limit, kept);
+        drop(state);
+        self.released.notify_waiters();
+    }
+
+    /// Says that some of what was spent is in the books by now.
+    pub fn was_kept(&self, amount: NanoDollars) {
+        let mut state = self.lock();
+        state.kept += amount;
+        state.settled = state.settled - amount.min(state.settled);
     }
 
     /// Sets an amount aside, waiting while only calls in flight are in the way.
@@ -69,10 +110,18 @@ impl Budget {
             let released = self.released.notified();
             tokio::pin!(released);
             released.as_mut().enable();
+            let shared = self.within.as_ref().map(|shared| shared.released.notified());
+            let mut shared = std::pin::pin!(shared);
+            if let Some(shared) = shared.as_mut().as_pin_mut() {
+                shared.enable();
+            }
             if let Some(reservation) = self.try_reserve(amount)? {
                 return Ok(reservation);
             }
-            released.await;
+            match shared.as_pin_mut() {
+                Some(shared) => tokio::select! { () = released => {}, () = shared => {} },
+                None => released.await,
+            }
         }
     }
 
@@ -81,25 +130,41 @@ impl Budget {
         self: &Arc<Self>,
         amount: NanoDollars,
     ) -> Result<Option<Reservation>, BudgetExhausted> {
+        let shared = match &self.within {
+            Some(shared) => match shared.try_reserve(amount) {
+                Ok(Some(reservation)) => Some(Box::new(reservation)),
+                Ok(None) => return Ok(None),
+                Err(error) => {
+                    let error = BudgetExhausted { is_shared: true, ..error };
+                    self.lock().refused = Some(error);
+                    return Err(error);
+                }
+            },
+            None => None,
+        };
         let mut state = self.lock();
-        if let Some(limit) = self.limit {
-            if state.spent + amount > limit {
-                return Err(BudgetExhausted { limit, spent: state.spent, needed: amount });
+        if let Some(limit) = state.limit {
+            let spent = state.spent();
+            if spent + amount > limit {
+                let error = BudgetExhausted { is_shared: false, limit, spent, needed: amount };
+                state.refused = Some(error);
+                return Err(error);
             }
-            if state.spent + state.outstanding + amount > limit {
+            if spent + state.outstanding + amount > limit {
                 return Ok(None);
             }
         }
         state.outstanding += amount;
-        Ok(Some(Reservation { budget: Arc::clone(self), amount }))
+        Ok(Some(Reservation { budget: Arc::clone(self), amount, shared }))
     }
 
     fn release(&self, amount: NanoDollars, actual: NanoDollars) {
         let mut state = self.lock();
         state.outstanding -= amount;
-        state.spent += actual;
+        state.settled += actual;
+        let has_limit = state.limit.is_some();
         drop(state);
-        if self.limit.is_some() {
+        if has_limit {
             self.released.notify_waiters();
         }
     }
@@ -114,6 +179,7 @@ impl Budget {
 pub struct Reservation {
     budget: Arc<Budget>,
     amount: NanoDollars,
+    shared: Option<Box<Reservation>>,
 }
 
 impl Reservation {
@@ -121,6 +187,9 @@ impl Reservation {
     pub fn settle(mut self, actual: NanoDollars) {
         let amount = std::mem::take(&mut self.amount);
         self.budget.release(amount, actual);
+        if let Some(shared) = self.shared.take() {
+            shared.settle(actual);
+        }
     }
 }
 
@@ -169,6 +238,35 @@ mod tests {
         let budget = Arc::new(Budget::new(None, NanoDollars::ZERO));
         budget.reserve(NanoDollars(5)).await.unwrap().settle(NanoDollars(7));
         assert_eq!(budget.spent(), NanoDollars(7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_shared_budget_holds_for_all_its_parts_together() {
+        let shared = budget(100, 0);
+        let part = |limit: Option<i64>| {
+            let own = Budget::new(limit.map(NanoDollars), NanoDollars::ZERO);
+            Arc::new(own.within(Arc::clone(&shared)))
+        };
+        let (one, other) = (part(None), part(Some(30)));
+        let in_flight = one.reserve(NanoDollars(80)).await.unwrap();
+        let error = other.reserve(NanoDollars(31)).await.unwrap_err();
+        assert!(!error.is_shared, "its own limit is in the way");
+        assert_eq!(shared.outstanding(), NanoDollars(80), "what was refused is given back");
+        let waiting = tokio::spawn({
+            let other = Arc::clone(&other);
+            async move { other.reserve(NanoDollars(30)).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        in_flight.settle(NanoDollars(60));
+        waiting.await.unwrap().unwrap().settle(NanoDollars(30));
+        assert_eq!((shared.spent(), one.spent()), (NanoDollars(90), NanoDollars(60)));
+        let error = one.reserve(NanoDollars(11)).await.unwrap_err();
+        assert!(error.is_shared && one.refused() == Some(error));
+        shared.was_kept(NanoDollars(90));
+        shared.keep_to(Some(NanoDollars(200)), NanoDollars(150));
+        assert_eq!(shared.spent(), NanoDollars(150), "others spent meanwhile");
+        assert!(one.reserve(NanoDollars(50)).await.is_ok());
     }
 
     proptest! {

@@ -76,6 +76,7 @@ macro_rules! kinds {
 kinds! {
     MALFORMED = "malformed_request", BAD_REQUEST, "The request cannot be read";
     UNAUTHORIZED = "unauthorized", UNAUTHORIZED, "A valid API key is needed";
+    OUT_OF_BUDGET = "out_of_budget", PAYMENT_REQUIRED, "The month's budget is used up";
     FORBIDDEN = "forbidden", FORBIDDEN, "This is not allowed to you";
     NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
     METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";
@@ -177,6 +178,10 @@ impl From<EngineError> for Problem {
         match error {
             EngineError::Input(problems) => problems.into(),
             EngineError::Store(error) => error.into(),
+            error @ EngineError::OutOfBudget { .. } => {
+                let hint = error.hint().unwrap_or_default();
+                Self::new(OUT_OF_BUDGET, error.to_string()).hint(hint)
+            }
             error if error.code() == ErrorCode::InvalidInput => {
                 Self::new(INVALID, error.to_string())
             }

@@ -8,6 +8,7 @@ use sea_orm::{ConnectionTrait, Statement};
 use crate::connection::ScopedConnection;
 use crate::lock::RunLocks;
 use crate::platform::EventHub;
+use crate::spending::Budgets;
 use crate::{DatabaseLocation, ObjectStore, StoreError, StoreLocation, postgres, sqlite};
 
 /// A folder with the database and the objects, `.fullbench` by default, or a server in place of either.
@@ -18,6 +19,7 @@ pub struct Store {
     locks: RunLocks,
     objects: ObjectStore,
     events: EventHub,
+    budgets: Budgets,
 }
 
 impl Store {
@@ -76,7 +78,8 @@ impl Store {
         };
         let objects = ObjectStore::open(home, &location.objects).await?;
         let home = home.to_owned();
-        Ok((Self { home, database, locks, objects, events: EventHub::new() }, applied))
+        let (events, budgets) = (EventHub::new(), Budgets::default());
+        Ok((Self { home, database, locks, objects, events, budgets }, applied))
     }
 
     /// Connects to a database as it is; none where there is no file.
@@ -115,6 +118,7 @@ impl Store {
             locks: self.locks.clone(),
             objects: self.objects.clone(),
             events: self.events.clone(),
+            budgets: self.budgets.clone(),
         }
     }
 
@@ -148,6 +152,7 @@ pub struct ScopedStore {
     pub(crate) locks: RunLocks,
     pub(crate) objects: ObjectStore,
     pub(crate) events: EventHub,
+    pub(crate) budgets: Budgets,
 }
 
 impl ScopedStore {

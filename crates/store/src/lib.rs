@@ -35,6 +35,7 @@ mod rollup;
 mod run_scorers;
 mod runs;
 mod schema;
+mod spending;
 mod sqlite;
 mod status;
 
@@ -74,4 +75,5 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
+pub use spending::Month;
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fullbench_types::{EventKind, Generation, RunId, Score, UnitFailure, UnitKey};
+use fullbench_types::{EventKind, Generation, NanoDollars, RunId, Score, UnitFailure, UnitKey};
 use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -114,11 +114,27 @@ impl RunRecorder {
         scores: &[&ScoreRecord],
         lanes: &[LaneProgress],
     ) -> Result<(), StoreError> {
+        self.commit_with_open(generations, scores, lanes, NanoDollars::ZERO).await
+    }
+
+    /// The same, with what was paid for scores that are still open.
+    pub async fn commit_with_open(
+        &self,
+        generations: &[GenerationRecord<'_>],
+        scores: &[&ScoreRecord],
+        lanes: &[LaneProgress],
+        spent_on_open: NanoDollars,
+    ) -> Result<(), StoreError> {
+        let answers = generations.iter().filter_map(|record| record.result.ok()?.cost);
+        let spent: NanoDollars =
+            answers.chain(scores.iter().filter_map(|record| record.score.cost)).sum();
+        let spent = spent + spent_on_open;
         let transaction = self.store.database.begin().await?;
         let run = self.run;
         self.store.insert_generations(&transaction, generations, |record| (run, *record)).await?;
         self.store.insert_scores(&transaction, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
+        self.store.add_spending_in(&transaction, spent).await?;
         let told = match &self.tells {
             Some(names) => {
                 let event = results_event(run, names, generations, scores, lanes);
@@ -128,7 +144,7 @@ impl RunRecorder {
         };
         transaction.commit().await?;
         self.store.events.tell(told);
-        Ok(())
+        self.store.spending_was_kept(spent).await
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
-    ResponseCache,
+    Budget, BudgetExhausted, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle,
+    Provider, ResponseCache,
 };
 use fullbench_score::NamedScorer;
 use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, ToldNames};
@@ -77,7 +77,8 @@ pub async fn execute(
             Some(Arc::new(DiskCache::open(store.home(), limits).await?))
         }
     };
-    let budget = Arc::new(Budget::new(limit, spent));
+    let monthly = store.monthly_budget().await?;
+    let budget = Arc::new(Budget::new(limit, spent).within(monthly));
     let kept_batches = store.provider_batches(record.id);
     let batcher = batcher(&control, kept_batches.clone()).await?;
     let gateway = Gateway::new(GatewayOptions {
@@ -201,11 +202,7 @@ pub async fn execute(
         }
     }
     if out_of_budget {
-        let limit = limit.unwrap_or_default();
-        progress.note(format!(
-            "stopped at the budget of {limit} with {} spent, since the next call might have passed it: `fullbench resume --budget USD` goes on with more",
-            budget.spent()
-        ));
+        progress.note(budget_note(&budget));
     }
     if stopped {
         progress.note("stopped on request: `fullbench resume` goes on".to_owned());
@@ -236,6 +233,20 @@ pub async fn execute(
         false => store.set_run_state(record.id, state, &progress.notes()).await?,
     };
     Ok(RunEnd { record, store, failed, unscored, open })
+}
+
+/// Why the money did not suffice, and what to do about it.
+fn budget_note(budget: &Budget) -> String {
+    match budget.refused() {
+        Some(BudgetExhausted { is_shared: true, limit, spent, .. }) => format!(
+            "stopped at the organization's budget of {limit} a month with {spent} spent, since the next call might have passed it: `fullbench resume` goes on in the next month, or with a larger budget"
+        ),
+        _ => format!(
+            "stopped at the budget of {} with {} spent, since the next call might have passed it: `fullbench resume --budget USD` goes on with more",
+            budget.limit().unwrap_or_default(),
+            budget.spent()
+        ),
+    }
 }
 
 /// What events call the models and scorers of a run.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use fullbench_llm::{ModelConfig, Provider, estimate_messages, price_of, upper_estimate_messages};
+use fullbench_llm::{
+    Budget, ModelConfig, Provider, estimate_messages, price_of, upper_estimate_messages,
+};
 use fullbench_score::NamedScorer;
 use fullbench_store::{
     DatasetVersion, NewRun, RunLock, RunOrder, RunRecord, ScopedStore, StoreError,
@@ -121,7 +123,11 @@ pub async fn prepare_new(
     request: RunRequest<'_>,
 ) -> Result<PreparedRun, EngineError> {
     let RunRequest { id, kind, needs_keys, group_by, version, order } = request;
-    let mut problems = missing_prices(&evaluation);
+    let monthly = store.monthly_budget().await?;
+    if asked_models(&evaluation).iter().any(|(_, model)| model.provider != Provider::Recorded) {
+        is_left(&monthly)?;
+    }
+    let mut problems = missing_prices(&evaluation, &monthly);
     if needs_keys {
         problems.extend(missing_keys(&evaluation));
     }
@@ -288,9 +294,23 @@ pub(crate) fn no_key(variable: &str) -> InputProblem {
         .hint(format!("export {variable}=… ; keys are never read from files"))
 }
 
+/// Refuses what costs money once the organization has spent what it may in a month.
+pub async fn check_monthly_budget(store: &ScopedStore) -> Result<(), EngineError> {
+    is_left(&*store.monthly_budget().await?)
+}
+
+fn is_left(monthly: &Budget) -> Result<(), EngineError> {
+    match monthly.limit() {
+        Some(limit) if monthly.spent() >= limit => {
+            Err(EngineError::OutOfBudget { limit, spent: monthly.spent() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A budget cannot be kept for a model without a price.
-fn missing_prices(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
-    if evaluation.spec.budget.is_none() {
+fn missing_prices(evaluation: &LoadedEvaluation, monthly: &Budget) -> Vec<InputProblem> {
+    if evaluation.spec.budget.is_none() && monthly.limit().is_none() {
         return Vec::new();
     }
     let mut problems = Vec::new();

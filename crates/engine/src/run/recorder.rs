@@ -166,7 +166,8 @@ impl Recorder {
             lane.changed = false;
             changed.push(lane.progress);
         }
-        self.store.commit(&records, &scores, &changed).await?;
+        let spent_on_open = scored.iter().map(|unit| unit.spent_on_open).sum();
+        self.store.commit_with_open(&records, &scores, &changed, spent_on_open).await?;
         for unit in scored.into_iter().filter(|unit| unit.complete) {
             self.done(unit.key, None);
         }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fullbench_engine::{
-    AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules, load_sent,
+    AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules,
+    check_monthly_budget, load_sent,
 };
 use fullbench_store::{
     CacheLimits, DatasetVersion, DiskCache, FieldMapping, JudgeRecord, ScopedStore,
@@ -28,10 +29,13 @@ pub(crate) struct AnswerSet {
     pub(crate) spec: String,
 }
 
+/// Whose set of scorers it is, if not everybody's, and the metrics it is for.
+type SetKey = (Option<OrganizationId>, ContentHash);
+
 /// What single evaluations share.
 #[derive(Default)]
 pub(crate) struct Singles {
-    sets: Mutex<HashMap<ContentHash, Arc<AnswerSet>>>,
+    sets: Mutex<HashMap<SetKey, Arc<AnswerSet>>>,
     connections: Mutex<HashMap<OrganizationId, Arc<Connections>>>,
     cache: OnceCell<Option<Arc<DiskCache>>>,
 }
@@ -45,10 +49,16 @@ impl Singles {
         metrics: &[Value],
         rules: &MetricRules,
     ) -> Result<Arc<AnswerSet>, Problem> {
-        // Sets that name nothing the organization has stored are the same for everybody, and never change.
-        let key = ContentHash::of(json!(metrics).to_string().as_bytes());
-        let kept = self.sets.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(set) = kept.filter(|_| rules.rubrics.is_empty()) {
+        // Sets that name nothing the organization has stored never change, and those that ask no model are the same for
+        // everybody: models are asked with the key, the cache and the budget of one organization.
+        let hash = ContentHash::of(json!(metrics).to_string().as_bytes());
+        let own = (Some(store.organization()), hash);
+        if rules.rubrics.is_empty()
+            && let Some(set) = self.kept(&[(None, hash), own])
+        {
+            if set.scorers.ask_models() {
+                check_monthly_budget(store).await?;
+            }
             return Ok(set);
         }
         let is_built_in = metrics.iter().all(|metric| rules.is_built_in(metric));
@@ -57,7 +67,9 @@ impl Singles {
             false => Definitions::read(store).await?,
         };
         let set = Arc::new(build(app, metrics, rules, &definitions)?);
-        if set.scorers.ask_models() {
+        let asks_models = set.scorers.ask_models();
+        if asks_models {
+            check_monthly_budget(store).await?;
             set.scorers.connect(&*self.connections(app, store).await?).await?;
         }
         if is_built_in {
@@ -65,9 +77,14 @@ impl Singles {
             if sets.len() >= KEPT {
                 sets.clear();
             }
-            sets.insert(key, set.clone());
+            sets.insert(if asks_models { own } else { (None, hash) }, set.clone());
         }
         Ok(set)
+    }
+
+    fn kept(&self, keys: &[SetKey]) -> Option<Arc<AnswerSet>> {
+        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().find_map(|key| sets.get(key)).cloned()
     }
 
     /// A stored judge as the only scorer, exactly as it was made.
@@ -77,6 +94,7 @@ impl Singles {
         store: &ScopedStore,
         judge: &JudgeRecord,
     ) -> Result<Arc<AnswerSet>, Problem> {
+        check_monthly_budget(store).await?;
         let definitions = Definitions::of_judge(store, judge).await?;
         let metric = json!({ "type": "judge", "judge": judge.name });
         let set = build(app, &[metric], &MetricRules::default(), &definitions)?;
@@ -99,10 +117,11 @@ impl Singles {
                 Ok::<_, EngineError>(Some(Arc::new(DiskCache::open(store.home(), limits).await?)))
             })
             .await?;
+        let monthly = store.monthly_budget().await?;
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || {
             let stop = app.stop().clone();
-            Arc::new(Connections::new(store.clone(), cache.clone(), stop))
+            Arc::new(Connections::new(store.clone(), cache.clone(), monthly, stop))
         };
         Ok(all.entry(store.organization()).or_insert_with(made).clone())
     }

@@ -106,6 +106,8 @@ impl ScopedStore {
             (single.run.id, lane)
         })
         .await?;
+        let spent: NanoDollars = singles.iter().map(|single| single.spent()).sum();
+        self.add_spending_in(&transaction, spent).await?;
         let finished: Vec<RunId> = singles
             .iter()
             .filter(|single| single.state == RunState::Completed)
@@ -119,7 +121,7 @@ impl ScopedStore {
         }
         transaction.commit().await?;
         self.events.tell(told);
-        Ok(())
+        self.spending_was_kept(spent).await
     }
 
     fn run_values(&self, single: &SingleRun, now: i64, values: &mut Vec<Value>) {

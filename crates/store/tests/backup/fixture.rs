@@ -33,6 +33,7 @@ INSERT INTO invitations (id, organization_id, email, role, token_hash, created_b
 INSERT INTO password_resets (id, organization_id, user_id, token_hash, created_at, expires_at, used_at)
     VALUES (<15>, <7>, <8>, 'abg', 1, 2, NULL);
 INSERT INTO sign_in_failures (subject, failures, last_at, locked_until) VALUES ('s', 2147483647, 1, NULL);
+INSERT INTO spending (organization_id, month, spent_nanodollars) VALUES (<7>, '2026-01', 9223372036854775807);
 INSERT INTO events (organization_id, number, run_id, kind, data, created_at)
     VALUES (<7>, 1, NULL, 'run', '{}', 1), (<7>, 2, <RUN1>, 'run', <ODD>, 1);
 INSERT INTO idempotency_keys (organization_id, key, fingerprint, resource_id, status, body, created_at)

@@ -96,6 +96,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         longer than `timeout_ms`, the scores that are there are given with the status `partial`, and the rest is added later.";
     vec![
         Endpoint::post("/v1/evaluations", "create_evaluation", Action::StartRuns, create)
+            .refuses(&[402])
             .about("evaluations", "Evaluate one answer", about)
             .takes::<NewEvaluation>()
             .gives::<Evaluation>(201, "Scored: completed or partial")
@@ -109,6 +110,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             Action::StartRuns,
             resume,
         )
+        .refuses(&[402])
         .about("evaluations", "Ask again for the scores that are missing", "")
         .gives::<Evaluation>(202, "In the queue"),
     ]

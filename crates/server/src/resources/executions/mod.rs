@@ -54,6 +54,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         `normal`, thirty for `low`.";
     let mut endpoints = vec![
         Endpoint::post("/v1/executions", "create_execution", Action::StartRuns, create)
+            .refuses(&[402])
             .about("executions", "Have a model do a task", about)
             .takes::<NewExecution>()
             .gives::<Execution>(202, "In the queue")

@@ -63,6 +63,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             Action::StartRuns,
             score,
         )
+        .refuses(&[402])
         .about("executions", "Score the answer of an execution", about)
         .takes::<NewScore>()
         .gives::<ExecutionScore>(200, "The scores"),

@@ -88,6 +88,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         same id.";
     vec![
         Endpoint::post("/v1/judgements", "create_judgement", Action::StartRuns, create)
+            .refuses(&[402])
             .about("judgements", "Let a judge judge a document", asked)
             .takes::<Wanted>()
             .gives::<Judgement>(201, "The judgement"),

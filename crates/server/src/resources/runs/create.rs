@@ -47,6 +47,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         at `/v1/evaluations/batch/{job_id}`, with the `run_id` as `job_id`.";
     vec![
         Endpoint::post("/v1/runs", "create_run", Action::StartRuns, create)
+            .refuses(&[402])
             .about("runs", "Run an evaluation", about)
             .takes::<Asked>()
             .gives::<RunView>(202, "In the queue")

@@ -14,6 +14,7 @@ pub(crate) mod prompt;
 pub(crate) mod prompt_version;
 pub(crate) mod session;
 pub(crate) mod sign_in_failure;
+pub(crate) mod spending;
 pub(crate) mod test_case;
 pub(crate) mod user;
 pub(crate) mod webhook;

@@ -147,6 +147,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             Action::StartRuns,
             create,
         )
+        .refuses(&[402])
         .about("evaluations", "Evaluate a data set", about)
         .takes::<NewBatch>()
         .gives::<StartedBatch>(202, "In the queue")

@@ -1,0 +1,64 @@
+//! An organization's monthly budget: kept over all its runs and single evaluations together, and told when it is used up.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::TestServer;
+use common::backend::{self, Place, on_every_backend};
+use common::version::version;
+use fullbench_simllm::{Simulator, SimulatorConfig};
+use fullbench_store::Month;
+use fullbench_types::{DEFAULT_ORGANIZATION, NanoDollars};
+use serde_json::{Value, json};
+
+on_every_backend!(a_month_is_kept_over_all_runs_together);
+
+/// Two runs at once that would cost more than the month allows: together they stay below it, and what comes after is refused.
+async fn a_month_is_kept_over_all_runs_together(place: Place) {
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let rows = (0..60).map(|number| json!({"input": format!("{number}?"), "reference": "a"}));
+    let version = version(&store, rows).await;
+    let limit = NanoDollars::from_dollars(0.002);
+    set_budget(&server, limit.dollars()).await;
+    let batch = json!({
+        "dataset_version_id": version,
+        "models": [priced(&simulator)],
+        "prompt": "{{ input }}",
+        "metrics": ["exact_match"],
+    });
+    let mut jobs = Vec::new();
+    for _ in 0..2 {
+        let (status, job) = server.post("/v1/evaluations/batch", batch.clone()).await;
+        assert_eq!(status, 202, "{job}");
+        jobs.push(job["job_id"].as_str().unwrap().to_owned());
+    }
+    let mut notes = Vec::new();
+    for job in jobs {
+        let path = format!("/v1/evaluations/batch/{job}");
+        let ended = server.wait(&path, |job| job["completed_at"].is_string()).await;
+        notes.push(ended.to_string());
+    }
+    assert!(notes.iter().any(|note| note.contains("budget of $0.002")), "{notes:?}");
+    let spent = store.spent_in(Month::now()).await.unwrap();
+    assert!(spent > NanoDollars::ZERO && spent <= limit, "{spent} of {limit}");
+    set_budget(&server, spent.dollars()).await;
+    let (status, problem) = server.post("/v1/evaluations/batch", batch).await;
+    assert_eq!((status, &problem["code"]), (402, &json!("out_of_budget")), "{problem}");
+    let free = json!({"input": "2+2?", "output": "4", "expected_output": "4",
+        "metrics": ["exact_match"]});
+    assert_eq!(server.post("/v1/evaluations", free).await.0, 201, "what costs nothing goes on");
+}
+
+/// A model with a price: ten dollars a million tokens.
+fn priced(simulator: &Simulator) -> Value {
+    json!({"provider": "openai", "model": "sim-80", "base_url": format!("{}/v1", simulator.url()),
+        "price": {"input": 1.0, "output": 1.0}, "max_tokens": 20})
+}
+
+async fn set_budget(server: &TestServer, dollars: f64) {
+    let sql =
+        format!("UPDATE organizations SET settings = '{{\"cost_budget_monthly_usd\": {dollars}}}'");
+    server.place.execute(&sql).await.unwrap();
+}

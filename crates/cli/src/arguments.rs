@@ -9,6 +9,7 @@ pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod serve;
+pub(crate) mod serving;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -89,7 +90,7 @@ pub(crate) enum Command {
     Judge(judging::JudgeArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// Score text files by a metric, with intervals and paired tests

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::extract::once;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
 use crate::resources;
+use crate::serving::Peer;
 
 /// The header that names a request.
 const REQUEST_ID: &str = "x-request-id";
@@ -91,6 +92,7 @@ async fn around(request: Request, next: Next) -> Response {
         .cloned()
         .or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let peer = request.extensions().get::<Peer>().copied();
     let started = Instant::now();
     let mut response =
         AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
@@ -111,6 +113,7 @@ async fn around(request: Request, next: Next) -> Response {
         request = text,
         %method,
         path,
+        from = peer.map(tracing::field::display),
         status = response.status().as_u16(),
         milliseconds = started.elapsed().as_millis() as u64,
         "answered"

@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
+use crate::commands::serving::serving_config;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -19,6 +20,8 @@ const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
+    let serving = serving_config(&arguments.serving)?;
+    let scheme = if serving.tls.is_some() { "https" } else { "http" };
     let listener = listen(arguments.listen).map_err(|error| {
         CliError::input(
             format!("{} cannot be listened on: {error}", arguments.listen),
@@ -31,7 +34,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         write_line(&format!(
             "The key of your organization, {}. It is shown this once; keep it:\n\n  {}\n\n  \
              export FULLBENCH_API_KEY={}\n  \
-             curl http://{address}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
+             curl {scheme}://{address}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
              -H 'Content-Type: application/json' \\\n    \
              -d '{{\"input\": \"2+2?\", \"output\": \"4\", \"expected_output\": \"4\", \"metrics\": [\"exact_match\"]}}'\n",
             first.organization, first.key, first.key
@@ -42,6 +45,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         allow_private_webhooks: arguments.allow_private_webhooks,
         secret_key: secret_key()?,
         concurrent_runs: arguments.concurrent_runs.into(),
+        serving,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()
     };
@@ -51,7 +55,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         other => CliError::input(other.to_string(), None),
     })?;
     write_line(&format!(
-        "serving http://{address} from {home}; the API is described at http://{address}/docs"
+        "serving {scheme}://{address} from {home}; the API is described at {scheme}://{address}/docs"
     ));
     let signal = async {
         next_signal().await;
@@ -61,10 +65,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
             std::process::exit(Exit::Incomplete as i32);
         });
     };
-    server
-        .serve(listener, signal)
-        .await
-        .map_err(|error| CliError::internal(format!("the server failed: {error}")))?;
+    server.serve(listener, signal).await;
     write_line("stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
 }

@@ -1,0 +1,48 @@
+//! What is checked before a server listens.
+
+use fullbench_server::{ServingConfig, TlsFiles, TrustedProxies};
+
+use crate::arguments::serving::ServingArguments;
+use crate::failure::CliError;
+
+/// How connections are taken; files that cannot be used are refused.
+pub(super) fn serving_config(arguments: &ServingArguments) -> Result<ServingConfig, CliError> {
+    let tls = tls_files(arguments)?;
+    if let Some(files) = &tls {
+        files.check().map_err(|error| {
+            let hint = "--tls-cert and --tls-key name files in PEM that belong together";
+            CliError::input(error.to_string(), Some(hint.to_owned()))
+        })?;
+    }
+    let default = ServingConfig::default();
+    Ok(ServingConfig {
+        tls,
+        max_connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
+        handshake_timeout: arguments.handshake_timeout,
+        header_timeout: arguments.header_timeout,
+        idle_timeout: arguments.idle_timeout,
+        stall_timeout: arguments.stall_timeout,
+        max_header_bytes: usize::try_from(arguments.max_header_size.as_u64())
+            .unwrap_or(default.max_header_bytes),
+        proxies: TrustedProxies {
+            networks: arguments.trusted_proxy.clone(),
+            header: arguments.proxy_header,
+        },
+        ..default
+    })
+}
+
+fn tls_files(arguments: &ServingArguments) -> Result<Option<TlsFiles>, CliError> {
+    let missing = |one: &str, other: &str| {
+        CliError::input(
+            format!("there is a {one} for TLS, but no {other}"),
+            Some("give both, with --tls-cert FILE and --tls-key FILE".to_owned()),
+        )
+    };
+    match (arguments.tls_cert.clone(), arguments.tls_key.clone()) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (Some(_), None) => Err(missing("certificate", "key")),
+        (None, Some(_)) => Err(missing("key", "certificate")),
+        (None, None) => Ok(None),
+    }
+}

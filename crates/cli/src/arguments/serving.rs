@@ -19,6 +19,18 @@ pub(crate) struct ServingArguments {
     #[arg(long, value_name = "FILE", env = "FULLBENCH_TLS_KEY")]
     pub(crate) tls_key: Option<PathBuf>,
 
+    /// Listen on an address that other machines reach without TLS: keys and data go over the network as they are
+    #[arg(
+        long,
+        value_name = "BOOL",
+        env = "FULLBENCH_INSECURE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true"
+    )]
+    pub(crate) insecure: bool,
+
     /// A proxy, or a network of them, that is believed when it says for whom it asks
     #[arg(
         long,

@@ -20,7 +20,7 @@ const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
-    let serving = serving_config(&arguments.serving)?;
+    let serving = serving_config(arguments.listen, &arguments.serving)?;
     let scheme = if serving.tls.is_some() { "https" } else { "http" };
     let listener = listen(arguments.listen).map_err(|error| {
         CliError::input(

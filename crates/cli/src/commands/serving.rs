@@ -1,13 +1,22 @@
 //! What is checked before a server listens.
 
+use std::net::SocketAddr;
+
 use fullbench_server::{ServingConfig, TlsFiles, TrustedProxies};
 
 use crate::arguments::serving::ServingArguments;
 use crate::failure::CliError;
 
-/// How connections are taken; files that cannot be used are refused.
-pub(super) fn serving_config(arguments: &ServingArguments) -> Result<ServingConfig, CliError> {
+/// How connections are taken; what would be unsafe, and files that cannot be used, are refused.
+pub(super) fn serving_config(
+    listen: SocketAddr,
+    arguments: &ServingArguments,
+) -> Result<ServingConfig, CliError> {
     let tls = tls_files(arguments)?;
+    let is_loopback = listen.ip().to_canonical().is_loopback();
+    if tls.is_none() && !is_loopback && !arguments.insecure {
+        return Err(unsafe_address(listen));
+    }
     if let Some(files) = &tls {
         files.check().map_err(|error| {
             let hint = "--tls-cert and --tls-key name files in PEM that belong together";
@@ -30,6 +39,20 @@ pub(super) fn serving_config(arguments: &ServingArguments) -> Result<ServingConf
         },
         ..default
     })
+}
+
+fn unsafe_address(listen: SocketAddr) -> CliError {
+    let reason = format!(
+        "{listen} can be reached by other machines, and without TLS everybody on the way could read keys and data"
+    );
+    let ways = format!(
+        "one of these:\n    \
+         serve TLS:              --tls-cert FILE --tls-key FILE\n    \
+         put a proxy before it:  --listen 127.0.0.1:{}, and let the proxy end TLS\n    \
+         accept the risk:        --insecure",
+        listen.port()
+    );
+    CliError::input(reason, Some(ways))
 }
 
 fn tls_files(arguments: &ServingArguments) -> Result<Option<TlsFiles>, CliError> {

@@ -29,7 +29,7 @@ pub use first_start::{FirstKey, first_key};
 pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use secrets::SecretKey;
 pub use server::{Server, StartError};
-pub use serving::{ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
+pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 
 /// The OpenAPI document of the API.
 #[must_use]

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Uri, header};
 use axum::middleware::{self, Next};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::extract::once;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
 use crate::resources;
-use crate::serving::Peer;
+use crate::serving::{Peer, with_headers, within_limits};
 
 /// The header that names a request.
 const REQUEST_ID: &str = "x-request-id";
@@ -57,20 +57,18 @@ pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
     }
     router
         .route("/openapi.json", axum::routing::get(openapi))
-        .route("/docs", axum::routing::get(docs))
+        .route("/docs", axum::routing::get(docs_page))
         .fallback(nothing_there)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), within_limits))
         .layer(middleware::from_fn(around))
+        .layer(middleware::from_fn_with_state(app.clone(), with_headers))
         .layer(DefaultBodyLimit::max(app.config().max_body_bytes))
         .with_state(app)
 }
 
 async fn openapi(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], app.openapi()).into_response()
-}
-
-async fn docs() -> Html<&'static str> {
-    Html(docs_page())
 }
 
 async fn nothing_there(uri: Uri) -> Problem {

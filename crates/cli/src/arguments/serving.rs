@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::Args;
-use fullbench_server::{ProxyHeader, TrustedProxies};
+use fullbench_server::{AllowedOrigin, ProxyHeader, TrustedProxies};
 use ipnet::IpNet;
 
 #[derive(Debug, Args)]
@@ -76,15 +76,42 @@ pub(crate) struct ServingArguments {
     #[arg(long, value_name = "TIME", env = "FULLBENCH_STALL_TIMEOUT", default_value = "60s", value_parser = time)]
     pub(crate) stall_timeout: Duration,
 
+    /// How long nothing may come of a body that is being sent
+    #[arg(long, value_name = "TIME", env = "FULLBENCH_BODY_IDLE_TIMEOUT", default_value = "30s", value_parser = time)]
+    pub(crate) body_idle_timeout: Duration,
+
+    /// How long a body may take in all, unless it is a file
+    #[arg(long, value_name = "TIME", env = "FULLBENCH_BODY_TIMEOUT", default_value = "2m", value_parser = time)]
+    pub(crate) body_timeout: Duration,
+
     /// The largest head of a request
     #[arg(long, value_name = "SIZE", env = "FULLBENCH_MAX_HEADER_SIZE", default_value = "64KiB", value_parser = head_size)]
     pub(crate) max_header_size: ByteSize,
+
+    /// The largest JSON body
+    #[arg(long, value_name = "SIZE", env = "FULLBENCH_MAX_BODY_SIZE", default_value = "8MiB", value_parser = size)]
+    pub(crate) max_body_size: ByteSize,
+
+    /// The largest file
+    #[arg(long, value_name = "SIZE", env = "FULLBENCH_MAX_UPLOAD_SIZE", default_value = "4GiB", value_parser = size)]
+    pub(crate) max_upload_size: ByteSize,
+
+    /// An origin whose pages may use the API from a browser, such as `https://app.example.com`
+    #[arg(long, value_name = "ORIGIN", env = "FULLBENCH_ALLOW_ORIGIN", value_delimiter = ',')]
+    pub(crate) allow_origin: Vec<AllowedOrigin>,
 }
 
 fn time(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err("give a time, for example 30s or 2m".to_owned()),
+    }
+}
+
+fn size(text: &str) -> Result<ByteSize, String> {
+    match text.parse::<ByteSize>() {
+        Ok(size) if size >= ByteSize::kib(1) => Ok(size),
+        _ => Err("give a size from 1KiB on, for example 8MiB".to_owned()),
     }
 }
 

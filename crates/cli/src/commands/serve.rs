@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
-use crate::commands::serving::serving_config;
+use crate::commands::serving::{in_memory, serving_config};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -45,6 +45,8 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         allow_private_webhooks: arguments.allow_private_webhooks,
         secret_key: secret_key()?,
         concurrent_runs: arguments.concurrent_runs.into(),
+        max_body_bytes: in_memory(arguments.serving.max_body_size),
+        max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
         serving,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()

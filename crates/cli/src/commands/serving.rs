@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use bytesize::ByteSize;
 use fullbench_server::{ServingConfig, TlsFiles, TrustedProxies};
 
 use crate::arguments::serving::ServingArguments;
@@ -23,7 +24,6 @@ pub(super) fn serving_config(
             CliError::input(error.to_string(), Some(hint.to_owned()))
         })?;
     }
-    let default = ServingConfig::default();
     Ok(ServingConfig {
         tls,
         max_connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
@@ -31,14 +31,21 @@ pub(super) fn serving_config(
         header_timeout: arguments.header_timeout,
         idle_timeout: arguments.idle_timeout,
         stall_timeout: arguments.stall_timeout,
-        max_header_bytes: usize::try_from(arguments.max_header_size.as_u64())
-            .unwrap_or(default.max_header_bytes),
+        body_idle_timeout: arguments.body_idle_timeout,
+        body_timeout: arguments.body_timeout,
+        max_header_bytes: in_memory(arguments.max_header_size),
+        origins: arguments.allow_origin.clone(),
         proxies: TrustedProxies {
             networks: arguments.trusted_proxy.clone(),
             header: arguments.proxy_header,
         },
-        ..default
+        ..ServingConfig::default()
     })
+}
+
+/// A size of something that is held in memory.
+pub(super) fn in_memory(size: ByteSize) -> usize {
+    usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
 }
 
 fn unsafe_address(listen: SocketAddr) -> CliError {

@@ -39,7 +39,9 @@ pub(crate) async fn serve(
     });
     let mut http = http1::Builder::new();
     // The watch of the connection knows an idle one from one that sends its head a byte at a time.
-    http.header_read_timeout(None).max_header_size(config.max_header_bytes);
+    http.header_read_timeout(None);
+    // What is a little too large is read, so that it can be told in a problem document.
+    http.max_header_size(config.max_header_bytes.saturating_mul(2));
     // With its state in place: it would be put together anew for every request.
     let router = TowerToHyperService::new(router.with_state(()));
     let connections = Arc::new(Connections { router, config, http, tls, stop: stop.clone() });

@@ -6,13 +6,18 @@
 //! Every wait for somebody outside has an end, so that nobody holds a place by doing nothing.
 
 mod accept;
+mod bodies;
 mod connection;
+mod headers;
 mod peer;
 mod settings;
 mod tls;
 mod watch;
 
 pub(crate) use accept::serve;
+pub(crate) use bodies::{read_on, within_limits};
+pub use headers::AllowedOrigin;
+pub(crate) use headers::with_headers;
 pub(crate) use peer::Peer;
 pub use peer::{ProxyHeader, TrustedProxies};
 pub use settings::ServingConfig;

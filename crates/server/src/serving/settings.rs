@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{TlsFiles, TrustedProxies};
+use super::{AllowedOrigin, TlsFiles, TrustedProxies};
 
 /// How connections are taken.
 #[derive(Debug, Clone)]
@@ -21,10 +21,16 @@ pub struct ServingConfig {
     pub idle_timeout: Duration,
     /// How long a client may take nothing of what it is sent.
     pub stall_timeout: Duration,
-    /// The largest head of a request that is read.
+    /// How long nothing may come of a body that is being sent.
+    pub body_idle_timeout: Duration,
+    /// How long a body may take in all, unless it is a file.
+    pub body_timeout: Duration,
+    /// The largest head of a request that is answered.
     pub max_header_bytes: usize,
     /// Who may say for whom they ask.
     pub proxies: TrustedProxies,
+    /// Origins whose pages may use the API; none but the server's own by default.
+    pub origins: Vec<AllowedOrigin>,
 }
 
 impl Default for ServingConfig {
@@ -38,8 +44,11 @@ impl Default for ServingConfig {
             // Longer than proxies keep theirs, so that none sends a request into a connection that is being closed.
             idle_timeout: Duration::from_secs(90),
             stall_timeout: Duration::from_secs(60),
+            body_idle_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(120),
             max_header_bytes: 64 << 10,
             proxies: TrustedProxies::default(),
+            origins: Vec::new(),
         }
     }
 }

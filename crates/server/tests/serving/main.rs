@@ -1,9 +1,11 @@
 //! The listening side: TLS, and clients that are slow, many or too large.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
 mod connections;
+mod headers;
 mod raw;
 mod tls;
 

@@ -36,7 +36,12 @@ async fn answers(server: &TestServer, (certificate, _): &(String, String)) -> bo
     let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([root]).build().unwrap();
     let url = format!("{}/healthz", server.url.replace("http://", "https://"));
-    client.get(url).send().await.is_ok_and(|answer| answer.status() == 200)
+    let Ok(answer) = client.get(url).send().await else { return false };
+    assert!(
+        answer.headers().contains_key("strict-transport-security"),
+        "browsers are to come back with TLS"
+    );
+    answer.status() == 200
 }
 
 async fn comes_to_answer(server: &TestServer, pair: &(String, String)) {

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 pub(crate) mod baseline;
+pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod db;
 pub(crate) mod judge_check;
@@ -26,6 +27,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) place: PlaceArguments,
+
+    /// The configuration file of the server, in TOML [default: fullbench.toml in the home folder, if there]
+    #[arg(long, global = true, env = "FULLBENCH_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Work on this server instead of this machine (run, resume, list, show, export); its key is in FULLBENCH_API_KEY
     #[arg(long, global = true, env = "FULLBENCH_SERVER", value_name = "URL")]
@@ -91,6 +96,8 @@ pub(crate) enum Command {
     /// Write every result of a run to stdout
     Export(ExportArguments),
     Serve(Box<serve::ServeArguments>),
+    /// The settings of the server: where each comes from, and whether they are right
+    Config(config::ConfigArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// Score text files by a metric, with intervals and paired tests

@@ -57,6 +57,16 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) concurrent_runs: u16,
 
+    /// What secrets are made from; not to be given on a command line, where others would see it
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "FULLBENCH_SECRET_KEY",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key: Option<String>,
+
     #[command(flatten)]
     pub(crate) serving: ServingArguments,
 }

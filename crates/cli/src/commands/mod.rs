@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod db;
 pub(crate) mod diff;

@@ -15,8 +15,6 @@ use crate::progress::write_line;
 
 /// Connections that may wait to be taken.
 const WAITING: u32 = 4096;
-/// The variable with the key that secrets are made from.
-const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
@@ -43,7 +41,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
-        secret_key: secret_key()?,
+        secret_key: secret_key(arguments)?,
         concurrent_runs: arguments.concurrent_runs.into(),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
@@ -73,7 +71,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
 }
 
 /// Listens with room for many who connect at once, as when all who watch events come back after a restart.
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+pub(super) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // A server that is started again has its address back at once.
     socket.set_reuseaddr(true)?;
@@ -92,16 +90,16 @@ fn raise_file_limit() {
     }
 }
 
-/// The key that secrets are made from, where the environment has it: on a command line others would see it.
-fn secret_key() -> Result<Option<SecretKey>, CliError> {
-    let Ok(text) = std::env::var(SECRET_KEY) else { return Ok(None) };
+/// The key that secrets are made from, where it is given.
+pub(super) fn secret_key(arguments: &ServeArguments) -> Result<Option<SecretKey>, CliError> {
+    let Some(text) = &arguments.secret_key else { return Ok(None) };
     let too_short = || {
         CliError::input(
-            format!("{SECRET_KEY} is too short to be a key"),
+            "FULLBENCH_SECRET_KEY, or `secrets.key` of the configuration file, is too short to be a key",
             Some("use 32 letters or more, for example from `openssl rand -base64 32`".to_owned()),
         )
     };
-    SecretKey::new(&text).map(Some).ok_or_else(too_short)
+    SecretKey::new(text).map(Some).ok_or_else(too_short)
 }
 
 fn failed(problem: Problem) -> CliError {

@@ -50,6 +50,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         ..ServerConfig::default()
     };
     raise_file_limit();
+    outlive_hangups();
     let server = Server::start(store, config).await.map_err(|error| match error {
         StartError::Engine(error) => CliError::from(error),
         other => CliError::input(other.to_string(), None),
@@ -77,6 +78,19 @@ pub(super) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(WAITING)
+}
+
+/// A service that is told to read its files again goes on also where it has none to read; one in a terminal ends with it.
+fn outlive_hangups() {
+    #[cfg(unix)]
+    {
+        use std::io::IsTerminal;
+        use tokio::signal::unix::{SignalKind, signal};
+        if !std::io::stdin().is_terminal() {
+            // From now on the signal does not end the process, whether anybody waits for it or not.
+            let _ = signal(SignalKind::hangup());
+        }
+    }
 }
 
 /// Lets the server have as many connections as the system allows: who watches events keeps one open.

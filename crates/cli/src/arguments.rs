@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 pub(crate) mod baseline;
+pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod db;
 pub(crate) mod judge_check;
@@ -9,6 +10,7 @@ pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod serve;
+pub(crate) mod serving;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -25,6 +27,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) place: PlaceArguments,
+
+    /// The configuration file of the server, in TOML [default: fullbench.toml in the home folder, if there]
+    #[arg(long, global = true, env = "FULLBENCH_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// Work on this server instead of this machine (run, resume, list, show, export); its key is in FULLBENCH_API_KEY
     #[arg(long, global = true, env = "FULLBENCH_SERVER", value_name = "URL")]
@@ -89,7 +95,9 @@ pub(crate) enum Command {
     Judge(judging::JudgeArguments),
     /// Write every result of a run to stdout
     Export(ExportArguments),
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
+    /// The settings of the server: where each comes from, and whether they are right
+    Config(config::ConfigArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// Score text files by a metric, with intervals and paired tests

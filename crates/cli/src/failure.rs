@@ -33,11 +33,17 @@ pub(crate) struct CliError {
 impl CliError {
     /// The user's input is wrong.
     pub(crate) fn input(message: impl Into<String>, hint: Option<String>) -> Self {
-        Self {
-            problems: vec![(message.into(), hint)],
-            code: ErrorCode::InvalidInput,
-            closed_pipe: false,
-        }
+        Self::inputs(vec![(message.into(), hint)])
+    }
+
+    /// The user's input is wrong in several ways.
+    pub(crate) fn inputs(problems: Vec<(String, Option<String>)>) -> Self {
+        Self { problems, code: ErrorCode::InvalidInput, closed_pipe: false }
+    }
+
+    /// Several checks found the user's input wrong.
+    pub(crate) fn combined(errors: Vec<Self>) -> Self {
+        Self::inputs(errors.into_iter().flat_map(|error| error.problems).collect())
     }
 
     /// The machine or the program failed.

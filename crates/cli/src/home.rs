@@ -91,7 +91,8 @@ impl fmt::Display for Home {
     }
 }
 
-fn nearest_folder() -> PathBuf {
+/// `.fullbench` here or in the nearest folder above that has one.
+pub(crate) fn nearest_folder() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let existing =
         here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod configuration;
 mod failure;
 mod home;
 mod output;
@@ -15,9 +16,8 @@ mod report;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::arguments::{Arguments, Command};
+use crate::arguments::Command;
+use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
 
 /// Results are made by some threads and let go by others, which is what this allocator is good at.
@@ -27,9 +27,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Functions of users run in processes of their own, which are this program started again.
     fullbench_script::serve_if_asked();
-    let arguments = Arguments::parse();
-    start_logging(arguments.verbose);
-    let exit = match run(arguments) {
+    let exit = match Configured::read().and_then(|configured| run(&configured)) {
         Ok(exit) => exit,
         Err(error) => {
             error.print();
@@ -39,42 +37,45 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn run(arguments: Arguments) -> Result<Exit, CliError> {
+fn run(configured: &Configured) -> Result<Exit, CliError> {
+    let arguments = &configured.arguments;
+    start_logging(arguments.verbose);
     if let Some(server) = arguments.server.as_ref().filter(|server| !server.is_empty())
         && let Some(exit) = block_on(remote::perform(server, &arguments.command))?
     {
         return Ok(exit);
     }
     let home = || home::Home::new(&arguments.place);
-    match arguments.command {
-        Command::Init(init) => commands::init::run(&init),
-        Command::Metric(metric) => block_on(commands::metric::run(&metric)),
-        Command::Stats(stats) => commands::stats::run(&stats),
-        Command::Dataset(dataset) => block_on(commands::dataset::run(&dataset)),
-        Command::Weights(weights) => block_on(commands::weights::run(&weights)),
+    match &arguments.command {
+        Command::Init(init) => commands::init::run(init),
+        Command::Metric(metric) => block_on(commands::metric::run(metric)),
+        Command::Stats(stats) => commands::stats::run(stats),
+        Command::Dataset(dataset) => block_on(commands::dataset::run(dataset)),
+        Command::Weights(weights) => block_on(commands::weights::run(weights)),
         Command::Schema => commands::schema::run(),
-        Command::Completions(completions) => commands::completions::run(&completions),
-        Command::Reference(reference) => commands::reference::run(&reference),
-        Command::Run(run) => block_on(commands::run::run(&run, &home()?)),
-        Command::Resume(resume) => block_on(commands::resume::run(&resume, &home()?)),
-        Command::Rescore(rescore) => block_on(commands::rescore::run(&rescore, &home()?)),
-        Command::Review(review) => block_on(commands::review::run(&review, &home()?)),
-        Command::Estimate(estimate) => block_on(commands::estimate::run(&estimate, &home()?)),
-        Command::List(list) => block_on(commands::list::run(&list, &home()?)),
-        Command::Show(show) => block_on(commands::show::run(&show, &home()?)),
-        Command::Diff(diff) => block_on(commands::diff::run(&diff, &home()?)),
-        Command::Baseline(baseline) => block_on(commands::baseline::run(&baseline, &home()?)),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Reference(reference) => commands::reference::run(reference),
+        Command::Run(run) => block_on(commands::run::run(run, &home()?)),
+        Command::Resume(resume) => block_on(commands::resume::run(resume, &home()?)),
+        Command::Rescore(rescore) => block_on(commands::rescore::run(rescore, &home()?)),
+        Command::Review(review) => block_on(commands::review::run(review, &home()?)),
+        Command::Estimate(estimate) => block_on(commands::estimate::run(estimate, &home()?)),
+        Command::List(list) => block_on(commands::list::run(list, &home()?)),
+        Command::Show(show) => block_on(commands::show::run(show, &home()?)),
+        Command::Diff(diff) => block_on(commands::diff::run(diff, &home()?)),
+        Command::Baseline(baseline) => block_on(commands::baseline::run(baseline, &home()?)),
         Command::Criterion(criterion) => {
-            block_on(commands::judging::criterion::run(&criterion, &home()?))
+            block_on(commands::judging::criterion::run(criterion, &home()?))
         }
         Command::Threshold(threshold) => {
-            block_on(commands::judging::threshold::run(&threshold, &home()?))
+            block_on(commands::judging::threshold::run(threshold, &home()?))
         }
-        Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home()?)),
-        Command::Serve(serve) => block_on(commands::serve::run(&serve, &home()?)),
-        Command::Db(db) => block_on(commands::db::run(&db, &home()?)),
-        Command::Export(export) => block_on(commands::export::run(&export, &home()?)),
-        Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home()?)),
+        Command::Judge(judge) => block_on(commands::judging::judge::run(judge, &home()?)),
+        Command::Serve(serve) => block_on(commands::serve::run(serve, &home()?)),
+        Command::Config(config) => block_on(commands::config::run(&config.command, configured)),
+        Command::Db(db) => block_on(commands::db::run(db, &home()?)),
+        Command::Export(export) => block_on(commands::export::run(export, &home()?)),
+        Command::Doctor(doctor) => block_on(commands::doctor::run(doctor, &home()?)),
     }
 }
 

@@ -48,6 +48,7 @@ pub use spec::{
     AllowedAddress, BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions,
     EvaluationFile, EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation,
     MessageTemplates, MetricRules, ModelEntry, SampleConfig, SampleStrategy, SendableCases,
-    SendableEvaluation, SentRules, StatisticsConfig, evaluation_schema, load_criterion,
-    load_evaluation, load_scorers, load_sent, load_sent_scorers, stored_judge, stored_spec,
+    SendableEvaluation, SentRules, StatisticsConfig, did_you_mean, evaluation_schema,
+    load_criterion, load_evaluation, load_scorers, load_sent, load_sent_scorers, stored_judge,
+    stored_spec,
 };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use fullbench_engine::SentRules;
 
 use crate::secrets::SecretKey;
+use crate::serving::ServingConfig;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
 const WEBHOOK_WAITS: [u64; 9] = [5, 30, 120, 600, 1800, 7200, 18_000, 28_800, 28_800];
@@ -29,6 +30,8 @@ pub struct ServerConfig {
     pub webhook_waits: Vec<Duration>,
     /// What secrets are made from. Default: a key that is made and kept in the home folder.
     pub secret_key: Option<SecretKey>,
+    /// How connections are taken.
+    pub serving: ServingConfig,
     /// The version of fullbench that runs say made them.
     pub version: String,
 }
@@ -44,6 +47,7 @@ impl Default for ServerConfig {
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             secret_key: None,
+            serving: ServingConfig::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

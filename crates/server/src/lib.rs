@@ -20,6 +20,7 @@ mod resources;
 mod routes;
 mod secrets;
 mod server;
+mod serving;
 mod stream;
 mod work;
 
@@ -28,6 +29,7 @@ pub use first_start::{FirstKey, first_key};
 pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use secrets::SecretKey;
 pub use server::{Server, StartError};
+pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 
 /// The OpenAPI document of the API.
 #[must_use]

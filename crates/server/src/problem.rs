@@ -80,10 +80,13 @@ kinds! {
     FORBIDDEN = "forbidden", FORBIDDEN, "This is not allowed to you";
     NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
     METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";
+    TOO_SLOW = "request_timeout", REQUEST_TIMEOUT, "The request took too long to come";
     CONFLICT = "conflict", CONFLICT, "Something is in the way";
     IN_PROGRESS = "request_in_progress", CONFLICT, "The same request is being carried out";
     CHANGED = "precondition_failed", PRECONDITION_FAILED, "It was changed meanwhile";
     TOO_LARGE = "too_large", PAYLOAD_TOO_LARGE, "The request is too large";
+    URI_TOO_LONG = "uri_too_long", URI_TOO_LONG, "The address is too long";
+    HEADERS_TOO_LARGE = "headers_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
     MEDIA_TYPE = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE, "The body has a type that is not read here";
     INVALID = "invalid_input", UNPROCESSABLE_ENTITY, "The request is not right";
     KEY_REUSED = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "Another request had this idempotency key";

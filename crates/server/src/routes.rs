@@ -4,7 +4,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Uri, header};
 use axum::middleware::{self, Next};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::extract::once;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
 use crate::resources;
+use crate::serving::{Peer, with_headers, within_limits};
 
 /// The header that names a request.
 const REQUEST_ID: &str = "x-request-id";
@@ -56,20 +57,18 @@ pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
     }
     router
         .route("/openapi.json", axum::routing::get(openapi))
-        .route("/docs", axum::routing::get(docs))
+        .route("/docs", axum::routing::get(docs_page))
         .fallback(nothing_there)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), within_limits))
         .layer(middleware::from_fn(around))
+        .layer(middleware::from_fn_with_state(app.clone(), with_headers))
         .layer(DefaultBodyLimit::max(app.config().max_body_bytes))
         .with_state(app)
 }
 
 async fn openapi(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], app.openapi()).into_response()
-}
-
-async fn docs() -> Html<&'static str> {
-    Html(docs_page())
 }
 
 async fn nothing_there(uri: Uri) -> Problem {
@@ -91,6 +90,7 @@ async fn around(request: Request, next: Next) -> Response {
         .cloned()
         .or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let peer = request.extensions().get::<Peer>().copied();
     let started = Instant::now();
     let mut response =
         AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
@@ -111,6 +111,7 @@ async fn around(request: Request, next: Next) -> Response {
         request = text,
         %method,
         path,
+        from = peer.map(tracing::field::display),
         status = response.status().as_u16(),
         milliseconds = started.elapsed().as_millis() as u64,
         "answered"

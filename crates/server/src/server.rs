@@ -1,8 +1,8 @@
 //! A server from its start to its end.
 
 use std::future::Future;
+use std::sync::Arc;
 
-use axum::serve::ListenerExt;
 use fullbench_engine::EngineError;
 use fullbench_store::Store;
 use tokio::net::TcpListener;
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::config::ServerConfig;
 use crate::routes::{endpoints, router};
 use crate::secrets::SecretKey;
+use crate::serving::{self, Certificates, TlsError};
 use crate::work;
 
 /// Why a server does not start.
@@ -23,6 +24,9 @@ pub enum StartError {
     /// The key that secrets are made from cannot be had.
     #[error("the key that secrets are made from cannot be had: {0}")]
     SecretKey(std::io::Error),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Nothing can be sent to webhooks.
     #[error("webhooks cannot be sent: {0}")]
     Webhooks(String),
@@ -32,11 +36,13 @@ pub enum StartError {
 pub struct Server {
     app: App,
     router: axum::Router,
+    certificates: Option<Arc<Certificates>>,
 }
 
 impl Server {
     /// Sets a server up, and takes up the runs that were not finished when the last one ended.
     pub async fn start(store: Store, config: ServerConfig) -> Result<Self, StartError> {
+        let certificates = config.serving.tls.clone().map(Certificates::read).transpose()?;
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         let key = match &config.secret_key {
@@ -46,7 +52,7 @@ impl Server {
         let app = App::new(store, config, document.into(), key);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
-        Ok(Self { app, router })
+        Ok(Self { app, router, certificates })
     }
 
     /// Serves until the signal, then lets requests finish, stops runs after their calls in flight, and writes what is open.
@@ -54,23 +60,16 @@ impl Server {
         self,
         listener: TcpListener,
         signal: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
+    ) {
         let stop = self.app.stop().clone();
         let told = stop.clone();
-        let shutdown = async move {
+        tokio::spawn(async move {
             signal.await;
             told.cancel();
-        };
-        // Events are small, and must not wait for the next one to be sent along with.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
         });
-        // Made once: a router by itself would be put together anew for every connection.
-        let service = self.router.into_make_service();
-        axum::serve(listener, service).with_graceful_shutdown(shutdown).await?;
-        stop.cancel();
+        let config = self.app.config().serving.clone();
+        serving::serve(listener, self.router, config, self.certificates, stop).await;
         self.app.tasks().close();
         self.app.tasks().wait().await;
-        Ok(())
     }
 }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use clap::Args;
 use fullbench_engine::AllowedAddress;
 
+use super::serving::ServingArguments;
+
 /// Serve the REST API: data sets, evaluations, judges and their results for a team
 ///
 /// The first start makes an organization's owner key and prints it, once. `/docs` describes every endpoint, `/openapi.json`
@@ -14,7 +16,7 @@ use fullbench_engine::AllowedAddress;
 /// and kept in the home folder as `secret.key`. Servers that share a database need the same key.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// The address to listen on; without TLS in front of it, only this machine should reach it
+    /// The address to listen on; one that other machines reach needs TLS, or --insecure
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -24,16 +26,49 @@ pub(crate) struct ServeArguments {
     pub(crate) listen: SocketAddr,
 
     /// An address, beside those of the providers, that evaluations may reach; `URL=VARIABLE` sends it that variable's key
-    #[arg(long, value_name = "URL", value_parser = allowed_address)]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "FULLBENCH_ALLOW_MODEL_URL",
+        value_delimiter = ',',
+        value_parser = allowed_address
+    )]
     pub(crate) allow_model_url: Vec<AllowedAddress>,
 
     /// Let webhooks go to private addresses, such as those of this machine
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "BOOL",
+        env = "FULLBENCH_ALLOW_PRIVATE_WEBHOOKS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true"
+    )]
     pub(crate) allow_private_webhooks: bool,
 
     /// Runs that are worked on at the same time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        env = "FULLBENCH_CONCURRENT_RUNS",
+        default_value_t = 4,
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
     pub(crate) concurrent_runs: u16,
+
+    /// What secrets are made from; not to be given on a command line, where others would see it
+    #[arg(
+        long,
+        value_name = "KEY",
+        env = "FULLBENCH_SECRET_KEY",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) serving: ServingArguments,
 }
 
 fn allowed_address(text: &str) -> Result<AllowedAddress, String> {

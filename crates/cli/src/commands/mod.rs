@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod db;
 pub(crate) mod diff;
@@ -19,6 +20,7 @@ pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+mod serving;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod weights;

@@ -8,17 +8,18 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
+use crate::commands::serving::{in_memory, serving_config};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
 
 /// Connections that may wait to be taken.
 const WAITING: u32 = 4096;
-/// The variable with the key that secrets are made from.
-const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY";
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
+    let serving = serving_config(arguments.listen, &arguments.serving)?;
+    let scheme = if serving.tls.is_some() { "https" } else { "http" };
     let listener = listen(arguments.listen).map_err(|error| {
         CliError::input(
             format!("{} cannot be listened on: {error}", arguments.listen),
@@ -31,7 +32,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         write_line(&format!(
             "The key of your organization, {}. It is shown this once; keep it:\n\n  {}\n\n  \
              export FULLBENCH_API_KEY={}\n  \
-             curl http://{address}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
+             curl {scheme}://{address}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
              -H 'Content-Type: application/json' \\\n    \
              -d '{{\"input\": \"2+2?\", \"output\": \"4\", \"expected_output\": \"4\", \"metrics\": [\"exact_match\"]}}'\n",
             first.organization, first.key, first.key
@@ -40,18 +41,22 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
-        secret_key: secret_key()?,
+        secret_key: secret_key(arguments)?,
         concurrent_runs: arguments.concurrent_runs.into(),
+        max_body_bytes: in_memory(arguments.serving.max_body_size),
+        max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
+        serving,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()
     };
     raise_file_limit();
+    outlive_hangups();
     let server = Server::start(store, config).await.map_err(|error| match error {
         StartError::Engine(error) => CliError::from(error),
         other => CliError::input(other.to_string(), None),
     })?;
     write_line(&format!(
-        "serving http://{address} from {home}; the API is described at http://{address}/docs"
+        "serving {scheme}://{address} from {home}; the API is described at {scheme}://{address}/docs"
     ));
     let signal = async {
         next_signal().await;
@@ -61,21 +66,31 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
             std::process::exit(Exit::Incomplete as i32);
         });
     };
-    server
-        .serve(listener, signal)
-        .await
-        .map_err(|error| CliError::internal(format!("the server failed: {error}")))?;
+    server.serve(listener, signal).await;
     write_line("stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
 }
 
 /// Listens with room for many who connect at once, as when all who watch events come back after a restart.
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+pub(super) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // A server that is started again has its address back at once.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(WAITING)
+}
+
+/// A service that is told to read its files again goes on also where it has none to read; one in a terminal ends with it.
+fn outlive_hangups() {
+    #[cfg(unix)]
+    {
+        use std::io::IsTerminal;
+        use tokio::signal::unix::{SignalKind, signal};
+        if !std::io::stdin().is_terminal() {
+            // From now on the signal does not end the process, whether anybody waits for it or not.
+            let _ = signal(SignalKind::hangup());
+        }
+    }
 }
 
 /// Lets the server have as many connections as the system allows: who watches events keeps one open.
@@ -89,16 +104,16 @@ fn raise_file_limit() {
     }
 }
 
-/// The key that secrets are made from, where the environment has it: on a command line others would see it.
-fn secret_key() -> Result<Option<SecretKey>, CliError> {
-    let Ok(text) = std::env::var(SECRET_KEY) else { return Ok(None) };
+/// The key that secrets are made from, where it is given.
+pub(super) fn secret_key(arguments: &ServeArguments) -> Result<Option<SecretKey>, CliError> {
+    let Some(text) = &arguments.secret_key else { return Ok(None) };
     let too_short = || {
         CliError::input(
-            format!("{SECRET_KEY} is too short to be a key"),
+            "FULLBENCH_SECRET_KEY, or `secrets.key` of the configuration file, is too short to be a key",
             Some("use 32 letters or more, for example from `openssl rand -base64 32`".to_owned()),
         )
     };
-    SecretKey::new(&text).map(Some).ok_or_else(too_short)
+    SecretKey::new(text).map(Some).ok_or_else(too_short)
 }
 
 fn failed(problem: Problem) -> CliError {

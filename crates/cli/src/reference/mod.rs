@@ -1,6 +1,8 @@
-//! Reference pages generated from the code: the command line, the evaluation file, the scorers, the roles, the API.
+//! Reference pages generated from the code: the command line, the configuration file, the evaluation file, the scorers, the roles,
+//! the API.
 
 mod command_line;
+mod configuration;
 mod evaluation_file;
 mod roles;
 mod scorers;
@@ -17,6 +19,7 @@ pub(crate) fn pages() -> Result<Vec<(&'static str, String)>, CliError> {
         ("docs/reference/evaluation-file.md", evaluation_file::page(&schema)),
         ("docs/reference/scorers.md", scorers::page()),
         ("docs/reference/command-line.md", command_line::page()),
+        ("docs/reference/configuration.md", configuration::page()),
         ("docs/reference/roles.md", roles::page(&api)),
         ("schema/openapi.json", serde_json::to_string_pretty(&api)? + "\n"),
     ])

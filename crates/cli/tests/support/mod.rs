@@ -70,6 +70,8 @@ impl Folder {
             "GITHUB_STEP_SUMMARY",
             "FULLBENCH_DATABASE",
             "FULLBENCH_OBJECTS",
+            "FULLBENCH_CONFIG",
+            "FULLBENCH_SECRET_KEY",
         ] {
             command.env_remove(variable);
         }

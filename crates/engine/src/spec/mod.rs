@@ -34,4 +34,4 @@ pub use sent::{AllowedAddress, SentRules, load_sent, load_sent_scorers};
 pub(crate) use statistics::DEFAULT_GROUP;
 pub use statistics::{GroupField, StatisticsConfig};
 pub use stored::stored_spec;
-pub(crate) use suggest::did_you_mean;
+pub use suggest::did_you_mean;

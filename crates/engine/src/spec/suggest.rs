@@ -14,7 +14,8 @@ pub(crate) fn nearest<'name>(
 }
 
 /// A hint that names the nearest candidate, or all of them.
-pub(crate) fn did_you_mean<'name>(
+#[must_use]
+pub fn did_you_mean<'name>(
     written: &str,
     candidates: impl IntoIterator<Item = &'name str> + Clone,
 ) -> String {

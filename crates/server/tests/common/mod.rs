@@ -82,7 +82,7 @@ impl TestServer {
         let server = Server::start(store, self.config.clone()).await.unwrap();
         let stop = self.stop.clone();
         self.serving = Some(tokio::spawn(async move {
-            server.serve(listener, async move { stop.cancelled().await }).await.unwrap();
+            server.serve(listener, async move { stop.cancelled().await }).await;
         }));
     }
 

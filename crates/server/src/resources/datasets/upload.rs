@@ -1,14 +1,11 @@
 //! Uploads of versions: a form with a file, received piece by piece.
 
-use std::time::Duration;
-
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewVersion, VersionRecord};
 use fullbench_types::{Action, ErrorCode, FileFormat, ValidationStatus};
-use futures::StreamExt;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +18,7 @@ use crate::app::App;
 use crate::extract::{NewId, PathParts};
 use crate::files::{Files, Incoming};
 use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE, internal};
+use crate::serving::read_on;
 use crate::work::{Reading, validate};
 
 const MAX_DESCRIPTION: usize = 10_000;
@@ -29,10 +27,6 @@ const MAX_NAME: usize = 512;
 const MAX_REFERENCES: usize = 16;
 /// What a form may have besides its file.
 const FORM_BYTES: u64 = 1 << 20;
-/// How much of a refused body is read, so that its sender comes to hear of the refusal.
-const READ_ON: u64 = 16 << 20;
-/// For how long it is read.
-const READ_ON_FOR: Duration = Duration::from_secs(5);
 
 /// A file with cases, and how to read it.
 #[derive(JsonSchema)]
@@ -326,21 +320,6 @@ async fn text(
         .map_err(|_| Problem::field(name, "the field is no text in UTF-8"))?;
     check_text(name, &text, least, most)?;
     Ok(text)
-}
-
-/// Reads on for a little while, and forgets what it reads.
-async fn read_on<E>(stream: impl futures::Stream<Item = Result<bytes::Bytes, E>>) {
-    let mut stream = std::pin::pin!(stream);
-    let mut bytes = 0;
-    let reading = async {
-        while let Some(Ok(piece)) = stream.next().await {
-            bytes += piece.len() as u64;
-            if bytes > READ_ON {
-                return;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(READ_ON_FOR, reading).await;
 }
 
 fn too_large(most: u64) -> Problem {

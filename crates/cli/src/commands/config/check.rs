@@ -1,0 +1,87 @@
+//! `fullbench config check`.
+
+use std::io::ErrorKind;
+
+use fullbench_store::Store;
+
+use crate::arguments::config::CheckArguments;
+use crate::arguments::serve::ServeArguments;
+use crate::commands::serve::{listen, secret_key};
+use crate::commands::serving::serving_config;
+use crate::configuration::Configured;
+use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
+
+/// Checks everything, and tells all that is wrong at once. Nothing is made or changed.
+pub(super) async fn run(
+    arguments: &CheckArguments,
+    configured: &Configured,
+) -> Result<Exit, CliError> {
+    let serve = &arguments.serve;
+    let checks = [
+        Ok(match &configured.file {
+            Some(file) => {
+                format!("configuration: {}, {} settings", file.path.display(), file.settings.len())
+            }
+            None => "configuration: no file".to_owned(),
+        }),
+        connections(serve),
+        address(serve),
+        secret_key(serve).map(|key| match key {
+            Some(_) => "secrets: made from the key that is given".to_owned(),
+            None => "secrets: made from `secret.key` of the home folder".to_owned(),
+        }),
+        database(configured).await,
+    ];
+    let mut wrong = Vec::new();
+    for check in checks {
+        match check {
+            Ok(line) => output::print_text(&format!("ok  {line}\n"))?,
+            Err(error) => wrong.push(error),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(Exit::Fine),
+        false => Err(CliError::combined(wrong)),
+    }
+}
+
+fn connections(serve: &ServeArguments) -> Result<String, CliError> {
+    let config = serving_config(serve.listen, &serve.serving)?;
+    Ok(match config.tls {
+        Some(files) => format!("TLS: certificate of {}", files.certificate.display()),
+        None => "TLS: none".to_owned(),
+    })
+}
+
+/// An address that is in use is right as well: a server may run.
+fn address(serve: &ServeArguments) -> Result<String, CliError> {
+    let address = serve.listen;
+    match listen(address) {
+        Ok(_) => Ok(format!("address: {address}")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            Ok(format!("address: {address}, in use now"))
+        }
+        Err(error) => Err(CliError::input(
+            format!("{address} cannot be listened on: {error}"),
+            Some("choose an address of this machine with --listen".to_owned()),
+        )),
+    }
+}
+
+async fn database(configured: &Configured) -> Result<String, CliError> {
+    let home = Home::new(&configured.arguments.place)?;
+    let status = Store::status_at(home.folder(), home.location()).await?;
+    if !status.newer.is_empty() {
+        return Err(CliError::input(
+            format!("{} was made by a newer version of fullbench", status.database),
+            Some("update fullbench".to_owned()),
+        ));
+    }
+    let state = match status.pending.len() {
+        0 => "up to date".to_owned(),
+        many => format!("{many} migrations pending"),
+    };
+    Ok(format!("database: {}, {state}; objects: {}", status.database, status.objects))
+}

@@ -1,0 +1,94 @@
+//! `fullbench config show`.
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory};
+use fullbench_store::DatabaseLocation;
+use serde::Serialize;
+
+use crate::arguments::config::ShowArguments;
+use crate::arguments::{Arguments, PlainFormat};
+use crate::configuration::{Configured, Kind, SETTINGS, argument_of};
+use crate::failure::{CliError, Exit};
+use crate::home::nearest_folder;
+use crate::output;
+use crate::progress::write_line;
+
+/// What stands for a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// A setting, its value, and where that comes from.
+#[derive(Serialize)]
+struct Shown {
+    setting: &'static str,
+    /// Nothing where it is not set.
+    value: Option<String>,
+    from: String,
+}
+
+/// Shows every setting.
+pub(super) fn run(arguments: &ShowArguments, configured: &Configured) -> Result<Exit, CliError> {
+    let matches = leaf(&configured.matches);
+    let command = Arguments::command();
+    let mut all: Vec<Shown> = Vec::new();
+    for setting in SETTINGS {
+        let values = matches.get_raw(setting.argument).into_iter().flatten();
+        let values: Vec<String> =
+            values.map(|value| value.to_string_lossy().into_owned()).collect();
+        let value = (!values.is_empty()).then(|| match setting.kind {
+            Kind::Secret => masked(setting.argument, &values),
+            Kind::Plain | Kind::Path => values.join(", "),
+        });
+        let argument = argument_of(&command, setting.argument);
+        let from = match matches.value_source(setting.argument) {
+            Some(ValueSource::CommandLine) => {
+                format!("--{}", argument.and_then(|one| one.get_long()).unwrap_or_default())
+            }
+            Some(ValueSource::EnvVariable) => {
+                let variable = argument.and_then(|one| one.get_env()).unwrap_or_default();
+                variable.to_string_lossy().into_owned()
+            }
+            _ => {
+                let file = configured.file.as_ref();
+                let place = file.and_then(|file| file.place_of(setting.argument));
+                place.unwrap_or_else(|| "default".to_owned())
+            }
+        };
+        let value = match setting.argument {
+            "home" => value.or_else(|| Some(nearest_folder().display().to_string())),
+            _ => value,
+        };
+        all.push(Shown { setting: setting.name, value, from });
+    }
+    match arguments.output {
+        PlainFormat::Json => output::print_json(&all)?,
+        PlainFormat::Table => {
+            let mut table = output::table(&["setting", "value", "from"]);
+            for one in &all {
+                let value = one.value.as_deref().unwrap_or("–");
+                table.add_row(vec![one.setting, value, &one.from]);
+            }
+            output::print_text(&format!("{table}\n"))?;
+        }
+    }
+    if configured.file.is_none() {
+        write_line("note: there is no configuration file");
+    }
+    Ok(Exit::Fine)
+}
+
+/// What was said to the innermost command.
+fn leaf(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| leaf(inner))
+}
+
+/// A secret as it may be shown: of a database everything but the password.
+fn masked(argument: &str, values: &[String]) -> String {
+    let database = match (argument, values) {
+        ("database", [url]) => url.parse().ok(),
+        _ => None,
+    };
+    match database {
+        Some(DatabaseLocation::Postgres { url, .. }) => url.to_string(),
+        _ => HIDDEN.to_owned(),
+    }
+}

@@ -9,6 +9,7 @@ mod dataset;
 mod error;
 mod judge_check;
 mod local;
+mod observed;
 mod prompt;
 mod report;
 mod review;

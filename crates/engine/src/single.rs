@@ -12,9 +12,9 @@ use fullbench_types::{Generation, Score, TestCase, UnitKey, UnscoredReason};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::EngineError;
 use crate::run::{called_model, memory, no_key};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
+use crate::{EngineError, observed};
 
 /// The models of an organization, connected once for all its single evaluations: they share limits, pace and breakers.
 pub struct Connections {
@@ -104,12 +104,13 @@ impl AnswerScorers {
         case: &TestCase,
         generation: &Generation,
     ) -> Option<ScoreRecord> {
-        let NamedScorer { scorer, hash, .. } = self.scorers.get(scorer)?;
+        let NamedScorer { scorer, hash, name, .. } = self.scorers.get(scorer)?;
         let items = [Item::new(case, generation)];
         let scores = AssertUnwindSafe(scorer.score(&items)).catch_unwind().await;
         let score = scores.ok().and_then(|mut scores| scores.pop()).unwrap_or_else(|| {
             Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
         });
+        observed::scored(name, &score);
         let unasked = [UnscoredReason::Cancelled, UnscoredReason::BudgetExhausted];
         if score.outcome.reason().is_some_and(|reason| unasked.contains(&reason)) {
             return None;

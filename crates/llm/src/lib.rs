@@ -17,6 +17,7 @@ mod http;
 mod http_model;
 mod limits;
 mod model;
+mod observed;
 mod price;
 mod rate;
 mod request;
@@ -41,6 +42,7 @@ pub use gateway::{
 };
 pub use limits::BreakerState;
 pub use model::{CallError, FailureClass, LanguageModel, Reply};
+pub use observed::measured_name;
 pub use price::{Price, PriceEntry, PriceSource, PriceTable, cost, price_of, price_table};
 pub use rate::RateHeaders;
 pub use request::{GenerationRequest, Parameters};

@@ -22,7 +22,8 @@ impl Secret {
     }
 
     /// The key itself, for the one header that carries it.
-    pub(crate) fn reveal(&self) -> &str {
+    #[must_use]
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 

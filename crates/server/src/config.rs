@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fullbench_engine::SentRules;
+use fullbench_llm::Secret;
 
 use crate::secrets::SecretKey;
 use crate::serving::ServingConfig;
@@ -30,6 +31,8 @@ pub struct ServerConfig {
     pub webhook_waits: Vec<Duration>,
     /// What secrets are made from. Default: a key that is made and kept in the home folder.
     pub secret_key: Option<SecretKey>,
+    /// Who has this may read measurements; without it, only the machine itself.
+    pub metrics_token: Option<Secret>,
     /// How connections are taken.
     pub serving: ServingConfig,
     /// The version of fullbench that runs say made them.
@@ -47,6 +50,7 @@ impl Default for ServerConfig {
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             secret_key: None,
+            metrics_token: None,
             serving: ServingConfig::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }

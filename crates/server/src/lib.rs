@@ -15,6 +15,7 @@ mod config;
 mod extract;
 mod files;
 mod first_start;
+mod metrics;
 mod problem;
 mod resources;
 mod routes;

@@ -1,7 +1,7 @@
 //! From endpoints to a router: the paths, and what is done around every request.
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::{HeaderValue, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -15,6 +15,7 @@ use crate::access::guarded;
 use crate::api::{Endpoint, docs_page};
 use crate::app::App;
 use crate::extract::once;
+use crate::metrics;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
 use crate::resources;
 use crate::serving::{Peer, with_headers, within_limits};
@@ -26,6 +27,7 @@ const REQUEST_ID: &str = "x-request-id";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     endpoints.extend(resources::health::endpoints());
+    endpoints.extend(resources::metrics::endpoints());
     endpoints.extend(resources::organization::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::datasets::endpoints());
@@ -91,6 +93,7 @@ async fn around(request: Request, next: Next) -> Response {
         .or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let peer = request.extensions().get::<Peer>().copied();
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let started = Instant::now();
     let mut response =
         AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
@@ -107,6 +110,9 @@ async fn around(request: Request, next: Next) -> Response {
             }),
         );
     }
+    // Paths that are none could be made up without end.
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    metrics::answered(route, &method, response.status().as_u16(), started.elapsed());
     tracing::debug!(
         request = text,
         %method,

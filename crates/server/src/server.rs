@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use crate::api::openapi;
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::metrics;
 use crate::routes::{endpoints, router};
 use crate::secrets::SecretKey;
 use crate::serving::{self, Certificates, TlsError};
@@ -43,6 +44,7 @@ impl Server {
     /// Sets a server up, and takes up the runs that were not finished when the last one ended.
     pub async fn start(store: Store, config: ServerConfig) -> Result<Self, StartError> {
         let certificates = config.serving.tls.clone().map(Certificates::read).transpose()?;
+        metrics::install();
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         let key = match &config.secret_key {

@@ -127,6 +127,12 @@ impl Store {
         &self.events
     }
 
+    /// How many connections to a database server are open, and how many of them idle; none for a file.
+    #[must_use]
+    pub fn connections(&self) -> Option<(usize, usize)> {
+        self.database.open_and_idle()
+    }
+
     /// The connection that sees the rows of all organizations.
     pub(crate) fn system(&self) -> &ScopedConnection {
         &self.database

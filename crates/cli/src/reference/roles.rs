@@ -32,6 +32,8 @@ pub(super) fn page(api: &Value) -> String {
             text.push_str(&format!("\n### {action}\n\n{endpoints}"));
         }
     }
+    let operator = endpoints_of(api, |operation| operation["x-rule"] == "operator");
+    text.push_str(&format!("\n### For who runs the server\n\n{operator}"));
     let public = endpoints_of(api, |operation| operation["security"] == serde_json::json!([]));
     text.push_str(&format!("\n### Without a key\n\n{public}"));
     text

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use super::lane::GeneratedUnit;
 use super::opponents::{Opponents, OpposedAnswer};
 use super::recorder::ScoredUnit;
+use crate::observed;
 
 /// Units scored together.
 const BATCH: usize = 256;
@@ -227,6 +228,7 @@ async fn scores_in_task(
             })
             .collect();
         let scores = scorer.scorer.score(&items).await;
+        scores.iter().for_each(|score| observed::scored(&scorer.name, score));
         (scores.len() == positions.len()).then_some(scores)
     });
     task.await.ok().flatten()

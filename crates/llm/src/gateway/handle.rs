@@ -17,6 +17,7 @@ use crate::cache::CacheMode;
 use crate::config::{Limits, ModelConfig, RoutePolicy};
 use crate::limits::{Breaker, BreakerState};
 use crate::model::{CallError, FailureClass, Reply};
+use crate::observed;
 use crate::price::{Price, cost, price_of};
 use crate::request::{GenerationRequest, Parameters};
 use crate::retry::{call_in_time, pause_before_retry};
@@ -332,7 +333,12 @@ impl ModelHandle {
             let base_url = deployment.base_url.clone();
             Cow::Owned(GenerationRequest { base_url, ..request.clone() })
         };
-        call_in_time(&deployment.limits, deadline, deployment.model.generate(&request)).await
+        let began = Instant::now();
+        let call = deployment.model.generate(&request);
+        let result = call_in_time(&deployment.limits, deadline, call).await;
+        let provider = self.config.provider.as_str();
+        observed::call_ended(provider, &self.name, &result, began.elapsed());
+        result
     }
 
     /// Books a success: cost, pace, places, breaker.
@@ -349,6 +355,7 @@ impl ModelHandle {
         generation.endpoint = deployment.name.clone();
         generation.cost = deployment.price.map(|price| cost(&price, &used));
         let spent = generation.cost.unwrap_or_default();
+        observed::paid(self.config.provider.as_str(), &generation);
         reservation.settle(spent);
         self.counters.count_answer(used.output_tokens, spent);
         deployment.answered(&generation, used.output_tokens, admission.is_probe());

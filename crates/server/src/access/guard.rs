@@ -5,7 +5,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 
-use super::{Caller, Rule};
+use super::{Caller, Rule, operator};
 use crate::app::App;
 use crate::problem::{FORBIDDEN, Problem};
 
@@ -17,12 +17,14 @@ pub(crate) fn guarded(app: &App, rule: Rule, endpoint: MethodRouter<App>) -> Met
     }
 }
 
-async fn guard(
-    State((app, rule)): State<(App, Rule)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+async fn guard(State((app, rule)): State<(App, Rule)>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    if rule == Rule::Operator {
+        return match operator::check(&app, &parts) {
+            Ok(()) => next.run(Request::from_parts(parts, body)).await,
+            Err(problem) => problem.into_response(),
+        };
+    }
     let caller = match Caller::authenticate(&app, &parts).await {
         Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
@@ -36,8 +38,7 @@ async fn guard(
         Some(problem) => problem.into_response(),
         None => {
             parts.extensions.insert(caller);
-            request = Request::from_parts(parts, body);
-            next.run(request).await
+            next.run(Request::from_parts(parts, body)).await
         }
     };
     pace.tell(response.headers_mut());

@@ -4,6 +4,7 @@ mod caller;
 mod guard;
 mod key_ring;
 mod limits;
+mod operator;
 mod rule;
 mod secret;
 

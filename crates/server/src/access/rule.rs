@@ -9,6 +9,8 @@ pub(crate) enum Rule {
     Public,
     /// Whose role, and whose key if it is for some actions only, allows this.
     Needs(Action),
+    /// Who runs the server.
+    Operator,
 }
 
 impl From<Action> for Rule {

@@ -44,6 +44,11 @@ pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
         }).collect::<Vec<_>>(),
         "components": {
             "securitySchemes": {
+                "operator": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of who runs the server",
+                },
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
@@ -67,6 +72,10 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     match endpoint.rule {
         Rule::Public => operation["security"] = json!([]),
         Rule::Needs(action) => operation["x-action"] = json!(action),
+        Rule::Operator => {
+            operation["security"] = json!([{ "operator": [] }, {}]);
+            operation["x-rule"] = json!("operator");
+        }
     }
     let parameters = parameters(endpoint, generator);
     if !parameters.is_empty() {

@@ -63,6 +63,7 @@ impl Endpoint {
         let mut refusals = match rule {
             Rule::Public => vec![400],
             Rule::Needs(_) => vec![400, 401, 403, 429],
+            Rule::Operator => vec![400, 401, 403],
         };
         if path.contains('{') {
             refusals.push(404);

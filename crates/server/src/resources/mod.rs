@@ -12,6 +12,7 @@ pub(crate) mod health;
 pub(crate) mod judgements;
 pub(crate) mod judges;
 pub(crate) mod methods;
+pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod organization;
 pub(crate) mod prompts;

@@ -189,6 +189,7 @@ pub(crate) async fn end(
         RunState::Failed => EventKind::RunFailed,
         _ => EventKind::RunIncomplete,
     };
+    metrics::counter!("fullbench_runs_ended_total", "state" => state.as_str()).increment(1);
     let end = EndOfRun { state, notes, summary: summary.as_ref(), kind, told };
     Ok(store.end_run(id, end).await?)
 }

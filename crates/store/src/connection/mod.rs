@@ -56,6 +56,16 @@ impl ScopedConnection {
     }
 
     /// Connections to a server, seen by the system.
+    /// How many connections of a pool are open, and how many of them idle.
+    pub(crate) fn open_and_idle(&self) -> Option<(usize, usize)> {
+        match &self.backend {
+            Backend::Postgres(PostgresScope { pool, .. }) => {
+                Some((pool.size() as usize, pool.num_idle()))
+            }
+            Backend::Sqlite(_) => None,
+        }
+    }
+
     pub(crate) fn postgres(pool: PgPool) -> Self {
         Self { backend: Backend::Postgres(PostgresScope { pool, scope: SYSTEM.into() }) }
     }

@@ -105,6 +105,8 @@ async fn try_once(app: &App, sender: &Sender, due: &DueDelivery) -> Result<(), S
         return store.note_attempt(&due.delivery, url, attempt, AfterAttempt::GivenUp).await;
     }
     let outcome = sender.send(due).await;
+    let result = if outcome.attempt.problem.is_none() { "taken" } else { "failed" };
+    metrics::counter!("fullbench_webhook_tries_total", "result" => result).increment(1);
     let after = after(app, due, &outcome);
     store.note_attempt(&due.delivery, &outcome.url, outcome.attempt, after).await?;
     if let (true, Some(webhook)) = (outcome.is_gone, &due.webhook) {

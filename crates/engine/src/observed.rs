@@ -1,0 +1,15 @@
+//! What is measured of scores, for whoever installs a recorder.
+
+use fullbench_llm::measured_name;
+use fullbench_types::Score;
+
+/// A score that was given.
+pub(crate) fn scored(scorer: &str, score: &Score) {
+    let scorer = measured_name(scorer);
+    let outcome = score.outcome.as_str();
+    metrics::counter!("fullbench_scores_total", "scorer" => scorer.clone(), "outcome" => outcome)
+        .increment(1);
+    if let Some(value) = score.value {
+        metrics::histogram!("fullbench_score", "scorer" => scorer).record(value);
+    }
+}

@@ -1,0 +1,32 @@
+//! Who runs the server: whoever has the token for it, or calls from the machine itself where there is none.
+
+use axum::http::header;
+use axum::http::request::Parts;
+use subtle::ConstantTimeEq;
+
+use super::secret::hash_of;
+use crate::app::App;
+use crate::problem::{FORBIDDEN, Problem, UNAUTHORIZED};
+use crate::serving::Peer;
+
+/// Refuses everybody else.
+pub(super) fn check(app: &App, parts: &Parts) -> Result<(), Problem> {
+    let Some(token) = &app.config().metrics_token else {
+        let is_here = parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback());
+        let hint = "set FULLBENCH_METRICS_TOKEN for the server, and send it as a bearer key";
+        return match is_here {
+            true => Ok(()),
+            false => {
+                let detail = "without a token this is told to the machine itself alone";
+                Err(Problem::new(FORBIDDEN, detail).hint(hint))
+            }
+        };
+    };
+    let sent = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let sent = sent.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    // Of hashes, which have one length whatever was sent.
+    match bool::from(hash_of(sent).ct_eq(&hash_of(token.reveal()))) {
+        true => Ok(()),
+        false => Err(Problem::new(UNAUTHORIZED, "this needs the token of who runs the server")),
+    }
+}

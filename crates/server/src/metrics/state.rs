@@ -1,0 +1,39 @@
+//! What is looked at when somebody asks: the queue, the database, the budgets, the process.
+
+use std::time::Instant;
+
+use fullbench_store::Month;
+use fullbench_types::Priority;
+
+use crate::app::App;
+
+/// Looks at everything that has a state.
+pub(crate) async fn look(app: &App) {
+    metrics_process::Collector::default().collect();
+    metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
+    let (waiting, active) = app.queue().depth();
+    for priority in Priority::ALL {
+        let depth = waiting.iter().filter(|waits| *waits == priority).count();
+        metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(depth as f64);
+    }
+    metrics::gauge!("fullbench_runs_active").set(active as f64);
+    let asked = Instant::now();
+    let organizations = app.store().organizations().await;
+    metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
+    metrics::gauge!("fullbench_database_up").set(if organizations.is_ok() { 1.0 } else { 0.0 });
+    if let Some((open, idle)) = app.store().connections() {
+        metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
+        let busy = open.saturating_sub(idle);
+        metrics::gauge!("fullbench_database_connections", "state" => "busy").set(busy as f64);
+    }
+    for organization in organizations.unwrap_or_default() {
+        let Some(budget) = organization.settings.cost_budget_monthly_usd else { continue };
+        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await
+            && budget > 0.0
+        {
+            let id = organization.id.0.to_string();
+            metrics::gauge!("fullbench_budget_used_ratio", "organization" => id)
+                .set(spent.dollars() / budget);
+        }
+    }
+}

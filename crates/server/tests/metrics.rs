@@ -1,0 +1,82 @@
+//! Measurements: what happens is in them, nothing that organizations keep is, and they are for who runs the server alone.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::TestServer;
+use common::backend::{self, Place, on_every_backend};
+use common::version::version;
+use fullbench_llm::Secret;
+use fullbench_server::ServerConfig;
+use fullbench_simllm::{Simulator, SimulatorConfig};
+use fullbench_types::DEFAULT_ORGANIZATION;
+use serde_json::json;
+
+on_every_backend!(what_happens_is_measured);
+
+/// What is in the inputs, outputs and names of the organization.
+const SECRET: &str = "zanzibar";
+
+async fn what_happens_is_measured(place: Place) {
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let rows =
+        (0..5).map(|number| json!({"input": format!("{SECRET} {number}?"), "reference": "a"}));
+    let version = version(&store, rows).await;
+    let batch = json!({
+        "name": SECRET,
+        "dataset_version_id": version,
+        "models": [{"provider": "openai", "model": "sim-80",
+            "base_url": format!("{}/v1", simulator.url())}],
+        "prompt": "{{ input }}",
+        "metrics": ["exact_match"],
+    });
+    let (status, job) = server.post("/v1/evaluations/batch", batch).await;
+    assert_eq!(status, 202, "{job}");
+    let path = format!("/v1/evaluations/batch/{}", job["job_id"].as_str().unwrap());
+    server.wait(&path, |job| job["status"] == "completed").await;
+    server.get(&format!("/v1/nothing/{SECRET}")).await;
+    let text = scraped(&server, None).await.1;
+    for line in [
+        "fullbench_http_requests_total{route=\"/v1/evaluations/batch\",method=\"POST\",status=\"202\"}",
+        "fullbench_http_request_seconds_bucket{route=\"/v1/evaluations/batch/{job_id}\"",
+        "fullbench_http_requests_total{route=\"none\",method=\"GET\",status=\"404\"}",
+        "fullbench_provider_calls_total{provider=\"openai\",model=\"openai:sim-80\",outcome=\"answered\"}",
+        "fullbench_provider_call_seconds_sum{provider=\"openai\"",
+        "fullbench_cost_nanodollars_total{provider=\"openai\"}",
+        "fullbench_score_bucket{scorer=\"exact_match\",le=\"0.5\"}",
+        "fullbench_scores_total{scorer=\"exact_match\",outcome=",
+        "fullbench_queue_wait_seconds_count{priority=\"normal\"}",
+        "fullbench_queue_depth{priority=\"critical\"} 0",
+        "fullbench_runs_ended_total{state=\"completed\"}",
+        "fullbench_database_up 1",
+        "process_resident_memory_bytes",
+        "# HELP fullbench_provider_calls_total Calls of providers, by how they ended",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains(SECRET), "{text}");
+}
+
+#[tokio::test]
+async fn with_a_token_nobody_else_reads_them() {
+    let token = "the-token-of-the-operator";
+    let config =
+        ServerConfig { metrics_token: Some(Secret::new(token)), ..ServerConfig::default() };
+    let server = TestServer::start_with(Place::folder(), config).await;
+    assert_eq!(scraped(&server, None).await.0, 401);
+    assert_eq!(scraped(&server, Some("another")).await.0, 401);
+    assert_eq!(scraped(&server, Some(&server.key)).await.0, 401, "keys of organizations do not");
+    assert_eq!(scraped(&server, Some(token)).await.0, 200);
+}
+
+async fn scraped(server: &TestServer, token: Option<&str>) -> (u16, String) {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut request = client.get(format!("{}/metrics", server.url));
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.text().await.unwrap())
+}

@@ -157,13 +157,13 @@ impl Endpoint {
     /// It takes a JSON body.
     pub(crate) fn takes<T: JsonSchema>(self) -> Self {
         let body = Described { media_type: "application/json", schema: Some(schema_of::<T>) };
-        Self { body: Some(body), ..self }.refuses(&[413, 415, 422])
+        Self { body: Some(body), ..self }.refuses(&[408, 413, 415, 422])
     }
 
     /// It takes a form with a file.
     pub(crate) fn takes_form<T: JsonSchema>(self) -> Self {
         let body = Described { media_type: "multipart/form-data", schema: Some(schema_of::<T>) };
-        Self { body: Some(body), ..self }.refuses(&[413, 415, 422])
+        Self { body: Some(body), ..self }.refuses(&[408, 413, 415, 422])
     }
 
     /// It answers with JSON.

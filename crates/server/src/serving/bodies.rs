@@ -18,8 +18,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::app::App;
 use crate::problem::{HEADERS_TOO_LARGE, Problem, TOO_LARGE, TOO_SLOW, URI_TOO_LONG};
 
-/// The longest path with its query.
-const MAX_URI: usize = 8 << 10;
+/// The longest path with its query: a filter of 4,096 letters fits in, however they are escaped.
+const MAX_URI: usize = 56 << 10;
 /// How much of a refused body is read, so that its sender comes to hear of the refusal.
 const READ_ON: u64 = 16 << 20;
 /// For how long it is read.

@@ -64,6 +64,28 @@ pub(crate) struct PlaceArguments {
     /// Keep files and blobs there instead of in the home folder: `s3://bucket/prefix` or `file:///folder`
     #[arg(long, global = true, value_name = "URL", env = "FULLBENCH_OBJECTS")]
     pub(crate) objects: Option<String>,
+
+    /// The master key that secrets are kept under; not to be given on a command line, where others would see it
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        env = "FULLBENCH_SECRET_KEY",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key: Option<String>,
+
+    /// Master keys before it, separated by commas, that something may still be wrapped with
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEYS",
+        env = "FULLBENCH_SECRET_KEY_OLD",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key_old: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,14 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use fullbench_engine::EngineError;
-use fullbench_store::Store;
+use fullbench_store::{Store, StoreError};
 use tokio::net::TcpListener;
 
 use crate::api::openapi;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::routes::{endpoints, router};
-use crate::secrets::SecretKey;
 use crate::serving::{self, Certificates, TlsError};
 use crate::work;
 
@@ -21,9 +20,9 @@ pub enum StartError {
     /// What was left to do cannot be read.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The key that secrets are made from cannot be had.
-    #[error("the key that secrets are made from cannot be had: {0}")]
-    SecretKey(std::io::Error),
+    /// The master key is not the one that secrets are kept under.
+    #[error(transparent)]
+    MasterKey(StoreError),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -45,11 +44,8 @@ impl Server {
         let certificates = config.serving.tls.clone().map(Certificates::read).transpose()?;
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
-        let key = match &config.secret_key {
-            Some(key) => key.clone(),
-            None => SecretKey::in_folder(store.home()).map_err(StartError::SecretKey)?,
-        };
-        let app = App::new(store, config, document.into(), key);
+        store.check_keys().await.map_err(StartError::MasterKey)?;
+        let app = App::new(store, config, document.into());
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router, certificates })

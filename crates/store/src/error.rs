@@ -41,6 +41,8 @@ pub enum EntityKind {
     Webhook,
     /// An event on its way there.
     Delivery,
+    /// A key of a provider.
+    ProviderKey,
 }
 
 impl fmt::Display for EntityKind {
@@ -61,6 +63,7 @@ impl fmt::Display for EntityKind {
             Self::PromptVersion => "version of a prompt",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
+            Self::ProviderKey => "key of the provider",
         })
     }
 }

@@ -65,10 +65,10 @@ pub use platform::{
     AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
     DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
     KeptAnswer, KeptSecret, KeyHolder, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
-    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook,
-    OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord,
-    PromptVersionRecord, SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange,
-    WebhookRecord,
+    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewVersion,
+    NewWebhook, OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent,
+    PromptRecord, PromptVersionRecord, ProviderKeyRecord, SingleRun, UserRecord, VersionRecord,
+    VersionValidation, WebhookChange, WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;

@@ -15,6 +15,7 @@ pub(crate) mod methods;
 pub(crate) mod models;
 pub(crate) mod organization;
 pub(crate) mod prompts;
+pub(crate) mod provider_keys;
 pub(crate) mod runs;
 pub(crate) mod thresholds;
 pub(crate) mod webhooks;

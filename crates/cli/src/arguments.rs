@@ -9,6 +9,7 @@ pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod serving;
 pub(crate) mod stats;
@@ -122,6 +123,8 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
+    /// The master key that secrets are kept under: see it, change it
+    Secrets(secrets::SecretsArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
     /// Statistics of files: agreement, rankings, experiments, judges against people

@@ -58,6 +58,15 @@ impl Home {
         Ok(Store::open_at(&self.folder, &self.location).await?)
     }
 
+    /// Opens the store, as all organizations see it, only if there is one already.
+    pub(crate) async fn open_whole_existing(&self) -> Result<Store, CliError> {
+        let store = Store::open_existing_at(&self.folder, &self.location).await?;
+        let hint = "say where with --home or --database";
+        store.ok_or_else(|| {
+            CliError::input(format!("there is nothing in {self} yet"), Some(hint.to_owned()))
+        })
+    }
+
     /// Opens the store of the command line.
     pub(crate) async fn open(&self) -> Result<ScopedStore, CliError> {
         Ok(self.open_whole().await?.scoped(DEFAULT_ORGANIZATION))

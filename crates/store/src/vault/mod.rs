@@ -36,7 +36,7 @@ const KEY_BYTES: usize = 32;
 /// Bytes of a nonce: enough to draw them at random.
 const NONCE_BYTES: usize = 24;
 /// For how long data keys are used without a look at the table: another process may have deleted them.
-const KEPT: Duration = Duration::from_secs(30);
+const KEPT: Duration = Duration::from_secs(5);
 
 /// Where a data key belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@ pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod serving;
 pub(crate) mod stats;
@@ -64,6 +65,28 @@ pub(crate) struct PlaceArguments {
     /// Keep files and blobs there instead of in the home folder: `s3://bucket/prefix` or `file:///folder`
     #[arg(long, global = true, value_name = "URL", env = "FULLBENCH_OBJECTS")]
     pub(crate) objects: Option<String>,
+
+    /// The master key that secrets are kept under; not to be given on a command line, where others would see it
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        env = "FULLBENCH_SECRET_KEY",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key: Option<String>,
+
+    /// Master keys before it, separated by commas, that something may still be wrapped with
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEYS",
+        env = "FULLBENCH_SECRET_KEY_OLD",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) secret_key_old: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -100,6 +123,8 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
+    /// The master key that secrets are kept under: see it, change it
+    Secrets(secrets::SecretsArguments),
     /// Score text files by a metric, with intervals and paired tests
     Metric(Box<metric::MetricArguments>),
     /// Statistics of files: agreement, rankings, experiments, judges against people

@@ -4,7 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fullbench_engine::Definitions;
-use fullbench_store::{DatabaseLocation, ObjectsLocation, ScopedStore, Store, StoreLocation};
+use fullbench_store::{
+    DatabaseLocation, MasterKey, MasterKeySource, MasterKeys, ObjectsLocation, ScopedStore, Store,
+    StoreLocation,
+};
 use fullbench_types::DEFAULT_ORGANIZATION;
 
 use crate::arguments::PlaceArguments;
@@ -12,6 +15,11 @@ use crate::failure::CliError;
 
 /// The name of the folder.
 const FOLDER: &str = ".fullbench";
+
+/// What the master key, and those before it, are called where they are given.
+const SECRET_KEY: &str = "FULLBENCH_SECRET_KEY, or `secrets.key` of the configuration file,";
+const OLD_SECRET_KEYS: &str =
+    "FULLBENCH_SECRET_KEY_OLD, or `secrets.old_keys` of the configuration file,";
 
 /// The folder of the state, and where its database and its objects are.
 pub(crate) struct Home {
@@ -28,6 +36,7 @@ impl Home {
                 Some(url) => url.parse()?,
                 None => DatabaseLocation::Folder,
             },
+            master_keys: master_keys(place)?,
             objects: place.objects.clone().map(ObjectsLocation::Url).unwrap_or_default(),
         };
         let folder = place.home.clone().unwrap_or_else(nearest_folder);
@@ -47,6 +56,15 @@ impl Home {
     /// Opens the store, as all organizations see it.
     pub(crate) async fn open_whole(&self) -> Result<Store, CliError> {
         Ok(Store::open_at(&self.folder, &self.location).await?)
+    }
+
+    /// Opens the store, as all organizations see it, only if there is one already.
+    pub(crate) async fn open_whole_existing(&self) -> Result<Store, CliError> {
+        let store = Store::open_existing_at(&self.folder, &self.location).await?;
+        let hint = "say where with --home or --database";
+        store.ok_or_else(|| {
+            CliError::input(format!("there is nothing in {self} yet"), Some(hint.to_owned()))
+        })
     }
 
     /// Opens the store of the command line.
@@ -97,4 +115,29 @@ pub(crate) fn nearest_folder() -> PathBuf {
     let existing =
         here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
     existing.unwrap_or_else(|| PathBuf::from(FOLDER))
+}
+
+/// The master keys that are given, by the environment or a file: on a command line others would see them.
+pub(crate) fn master_keys(place: &PlaceArguments) -> Result<MasterKeySource, CliError> {
+    let key = |named: &str, text: &str| {
+        MasterKey::new(text).ok_or_else(|| {
+            CliError::input(
+                format!("{named} holds a key that is too short"),
+                Some(
+                    "use 32 letters or more, for example from `openssl rand -base64 32`".to_owned(),
+                ),
+            )
+        })
+    };
+    let old = place.secret_key_old.as_deref().unwrap_or_default();
+    let old = old.split(',').map(str::trim).filter(|text| !text.is_empty());
+    let old = old.map(|text| key(OLD_SECRET_KEYS, text)).collect::<Result<Vec<_>, _>>()?;
+    match &place.secret_key {
+        Some(text) => Ok(MasterKeySource::Given(MasterKeys::new(key(SECRET_KEY, text)?, old))),
+        None if old.is_empty() => Ok(MasterKeySource::Folder),
+        None => Err(CliError::input(
+            format!("{OLD_SECRET_KEYS} is set and the current key is not"),
+            Some("set FULLBENCH_SECRET_KEY, or `secrets.key`".to_owned()),
+        )),
+    }
 }

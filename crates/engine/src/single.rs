@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ResponseCache,
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ProviderKeys, ResponseCache,
 };
 use fullbench_score::{Item, NamedScorer};
 use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
@@ -20,6 +20,7 @@ use crate::{EngineError, observed};
 pub struct Connections {
     store: ScopedStore,
     gateway: Gateway,
+    keys: ProviderKeys,
 }
 
 impl Connections {
@@ -29,6 +30,7 @@ impl Connections {
         store: ScopedStore,
         cache: Option<Arc<DiskCache>>,
         monthly: Arc<Budget>,
+        keys: ProviderKeys,
         stop: CancellationToken,
     ) -> Self {
         let gateway = Gateway::new(GatewayOptions {
@@ -37,9 +39,16 @@ impl Connections {
             cache_mode: CacheMode::Use,
             budget: monthly,
             stop,
+            keys: keys.clone(),
             batch: None,
         });
-        Self { store, gateway }
+        Self { store, gateway, keys }
+    }
+
+    /// The keys of the organization that the models are called with.
+    #[must_use]
+    pub fn keys(&self) -> &ProviderKeys {
+        &self.keys
     }
 }
 
@@ -64,8 +73,12 @@ impl AnswerScorers {
     pub async fn connect(&self, connections: &Connections) -> Result<(), EngineError> {
         let asked: Vec<ModelConfig> =
             self.scorers.iter().flat_map(|scorer| scorer.scorer.models()).collect();
-        if let Some(variable) = asked.iter().find_map(ModelConfig::missing_key) {
-            return Err(no_key(variable).into());
+        let keys = connections.keys();
+        if let Some(variable) = asked.iter().find_map(|model| keys.missing_variable(model)) {
+            return Err(no_key(&variable).into());
+        }
+        for key in asked.iter().flat_map(|model| keys.used_by(model)) {
+            connections.store.note_provider_key_use(key).await?;
         }
         let memory = memory(&connections.store, true);
         for NamedScorer { scorer, .. } in &self.scorers {

@@ -15,6 +15,7 @@ mod failure;
 mod gateway;
 mod http;
 mod http_model;
+mod keys;
 mod limits;
 mod model;
 mod observed;
@@ -40,6 +41,7 @@ pub use error::LlmError;
 pub use gateway::{
     EndpointSnapshot, Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot,
 };
+pub use keys::{ProviderKey, ProviderKeys};
 pub use limits::BreakerState;
 pub use model::{CallError, FailureClass, LanguageModel, Reply};
 pub use observed::measured_name;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use fullbench_llm::{
     BatchOptions, BatchRecord, BatchState, BatchStore, Batcher, Budget, CacheMode, FailureClass,
     Gateway, GatewayOptions, GenerateError, Limits, ModelConfig, ModelHandle, Price, Provider,
-    ResponseCache,
+    ProviderKeys, ResponseCache,
 };
 use fullbench_simllm::{BatchConfig, Simulator, SimulatorConfig};
 use fullbench_types::{
@@ -51,6 +51,7 @@ fn session_with(
     let stop = CancellationToken::new();
     let budget = Arc::new(Budget::new(limit, NanoDollars::ZERO));
     let gateway = Gateway::new(GatewayOptions {
+        keys: ProviderKeys::default(),
         organization: DEFAULT_ORGANIZATION,
         cache: None,
         cache_mode: CacheMode::Off,
@@ -273,6 +274,7 @@ async fn what_a_run_paid_for_and_did_not_record_is_not_free_when_it_goes_on() {
         let known = if kept { store.kept() } else { Vec::new() };
         let budget = Arc::new(Budget::new(None, NanoDollars::ZERO));
         let gateway = Gateway::new(GatewayOptions {
+            keys: ProviderKeys::default(),
             organization: DEFAULT_ORGANIZATION,
             cache: Some(Arc::clone(&cache) as _),
             cache_mode: CacheMode::Use,

@@ -9,7 +9,6 @@ use tokio_util::task::TaskTracker;
 use crate::access::{KeyRing, Limits};
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
-use crate::secrets::SecretKey;
 use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
@@ -28,18 +27,12 @@ struct Shared {
     reports: Reports,
     writer: SingleWriter,
     openapi: bytes::Bytes,
-    secret_key: SecretKey,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl App {
-    pub(crate) fn new(
-        store: Store,
-        config: ServerConfig,
-        openapi: bytes::Bytes,
-        secret_key: SecretKey,
-    ) -> Self {
+    pub(crate) fn new(store: Store, config: ServerConfig, openapi: bytes::Bytes) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
@@ -52,7 +45,6 @@ impl App {
             limits: Limits::new(config.requests_per_minute),
             in_flight: InFlight::default(),
             openapi,
-            secret_key,
             store,
             config,
             stop,
@@ -109,11 +101,6 @@ impl App {
     /// The OpenAPI document.
     pub(crate) fn openapi(&self) -> bytes::Bytes {
         self.0.openapi.clone()
-    }
-
-    /// What secrets are made from.
-    pub(crate) fn secret_key(&self) -> &SecretKey {
-        &self.0.secret_key
     }
 
     /// Cancelled when the server shuts down.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
 
-use crate::secrets::SecretKey;
 use crate::serving::ServingConfig;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
@@ -29,8 +28,6 @@ pub struct ServerConfig {
     pub allow_private_webhooks: bool,
     /// How long to wait after each try to reach a webhook; after the last one it is given up.
     pub webhook_waits: Vec<Duration>,
-    /// What secrets are made from. Default: a key that is made and kept in the home folder.
-    pub secret_key: Option<SecretKey>,
     /// Who has this may read measurements; without it, only the machine itself.
     pub metrics_token: Option<Secret>,
     /// How connections are taken.
@@ -49,7 +46,6 @@ impl Default for ServerConfig {
             requests_per_minute: NonZeroU32::new(60_000),
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
-            secret_key: None,
             metrics_token: None,
             serving: ServingConfig::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

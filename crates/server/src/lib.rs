@@ -28,7 +28,6 @@ mod work;
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
 pub use problem::{FieldProblem, Problem, ProblemDocument};
-pub use secrets::SecretKey;
 pub use server::{Server, StartError};
 pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 

@@ -45,6 +45,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::documents::endpoints());
     endpoints.extend(resources::judgements::endpoints());
     endpoints.extend(resources::prompts::endpoints());
+    endpoints.extend(resources::provider_keys::endpoints());
     endpoints
 }
 

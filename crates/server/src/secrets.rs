@@ -1,92 +1,31 @@
-//! Secrets that are made from one key, so that none of them is kept.
-//!
-//! The key comes from who runs the server, or is made at the first start and kept in a file that only its owner reads.
-
-use std::fmt;
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+//! Secrets that sign webhooks: made from the key of their organization whenever they are needed, so that none of them is kept.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fullbench_types::OrganizationId;
+use fullbench_store::{Purpose, ScopedStore, StoreError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
-
-/// The file with the key, in the home folder.
-const FILE: &str = "secret.key";
-/// Letters that a key has at least.
-const SHORTEST: usize = 32;
-
-/// What all secrets are made from.
-#[derive(Clone)]
-pub struct SecretKey(Vec<u8>);
-
-impl fmt::Debug for SecretKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("SecretKey(…)")
-    }
-}
-
-impl SecretKey {
-    /// A key as somebody wrote it down; none if it is too short to be one.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (text.len() >= SHORTEST).then(|| Self(text.as_bytes().to_vec()))
-    }
-
-    /// The key of a home folder, made if there is none yet.
-    pub fn in_folder(home: &Path) -> io::Result<Self> {
-        let path = home.join(FILE);
-        match fs::read_to_string(&path) {
-            Ok(text) => Self::new(&text).ok_or_else(|| {
-                let problem = format!("{} holds no key of {SHORTEST} letters", path.display());
-                io::Error::new(ErrorKind::InvalidData, problem)
-            }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Self::make(&path),
-            Err(error) => Err(named(&path, &error)),
-        }
-    }
-
-    fn make(path: &Path) -> io::Result<Self> {
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let text = STANDARD.encode(random);
-        // Under another name first, so that a kill leaves no half a key.
-        let unfinished = path.with_extension(format!("{}.new", Uuid::now_v7()));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&unfinished).map_err(|error| named(path, &error))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path).map_err(|error| named(path, &error))?;
-        Ok(Self(text.into_bytes()))
-    }
-
-    /// The secret that signs what is sent to a webhook; each change of the secret has its number.
-    pub(crate) fn of_webhook(&self, webhook: Uuid, number: u32) -> WebhookSecret {
-        self.derived(&[b"webhook", webhook.as_bytes(), &number.to_be_bytes()])
-    }
-
-    /// The secret that signs what is sent to an address that a batch named.
-    pub(crate) fn of_batches(&self, organization: OrganizationId) -> WebhookSecret {
-        self.derived(&[b"batch", organization.0.as_bytes()])
-    }
-
-    fn derived(&self, parts: &[&[u8]]) -> WebhookSecret {
-        let purpose: Vec<u8> = parts.join(&0);
-        WebhookSecret(authenticate(&self.0, &purpose).to_vec())
-    }
-}
 
 /// A secret that a receiver has too.
 pub(crate) struct WebhookSecret(Vec<u8>);
 
 impl WebhookSecret {
+    /// The secret that signs what is sent to a webhook; each change of the secret has its number.
+    pub(crate) async fn of_webhook(
+        store: &ScopedStore,
+        webhook: Uuid,
+        number: u32,
+    ) -> Result<Self, StoreError> {
+        let parts: [&[u8]; 3] = [b"webhook", webhook.as_bytes(), &number.to_be_bytes()];
+        Ok(Self(store.derived(Purpose::Webhook, &parts).await?.to_vec()))
+    }
+
+    /// The secret that signs what is sent to an address that a batch named.
+    pub(crate) async fn of_batches(store: &ScopedStore) -> Result<Self, StoreError> {
+        Ok(Self(store.derived(Purpose::Webhook, &[b"batch"]).await?.to_vec()))
+    }
+
     /// As it is shown to the receiver.
     pub(crate) fn shown(&self) -> String {
         format!("whsec_{}", STANDARD.encode(&self.0))
@@ -109,13 +48,12 @@ fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
     code.finalize().into_bytes().into()
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use fullbench_store::Store;
+    use fullbench_types::DEFAULT_ORGANIZATION;
 
     use super::*;
 
@@ -129,30 +67,18 @@ mod tests {
         );
     }
 
-    #[test]
-    fn every_webhook_and_every_change_has_its_own_secret() {
-        let key = SecretKey::new(&"k".repeat(32)).unwrap();
-        let (one, other) = (Uuid::now_v7(), Uuid::now_v7());
-        let secret = key.of_webhook(one, 1).shown();
-        assert_eq!(secret, key.of_webhook(one, 1).shown());
-        assert_ne!(secret, key.of_webhook(one, 2).shown());
-        assert_ne!(secret, key.of_webhook(other, 1).shown());
-        assert_eq!(format!("{key:?}"), "SecretKey(…)");
-        assert!(SecretKey::new("short").is_none());
-    }
-
-    #[test]
-    fn a_folder_keeps_its_key_for_its_owner_alone() {
+    #[tokio::test]
+    async fn every_webhook_and_every_change_has_its_own_secret() {
         let home = tempfile::tempdir().unwrap();
-        let made = SecretKey::in_folder(home.path()).unwrap();
-        assert_eq!(SecretKey::in_folder(home.path()).unwrap().0, made.0);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(home.path().join(FILE)).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
-        fs::write(home.path().join(FILE), "cut").unwrap();
-        assert!(SecretKey::in_folder(home.path()).is_err());
+        let store = Store::open(home.path()).await.unwrap().scoped(DEFAULT_ORGANIZATION);
+        let (one, other) = (Uuid::now_v7(), Uuid::now_v7());
+        let shown = async |webhook, number| {
+            WebhookSecret::of_webhook(&store, webhook, number).await.unwrap().shown()
+        };
+        let secret = shown(one, 1).await;
+        assert_eq!(secret, shown(one, 1).await);
+        assert_ne!(secret, shown(one, 2).await);
+        assert_ne!(secret, shown(other, 1).await);
+        assert_ne!(secret, WebhookSecret::of_batches(&store).await.unwrap().shown());
     }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use fullbench_engine::EngineError;
-use fullbench_store::Store;
+use fullbench_store::{Store, StoreError};
 use tokio::net::TcpListener;
 
 use crate::api::openapi;
@@ -12,7 +12,6 @@ use crate::app::App;
 use crate::config::ServerConfig;
 use crate::metrics;
 use crate::routes::{endpoints, router};
-use crate::secrets::SecretKey;
 use crate::serving::{self, Certificates, TlsError};
 use crate::work;
 
@@ -22,9 +21,9 @@ pub enum StartError {
     /// What was left to do cannot be read.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The key that secrets are made from cannot be had.
-    #[error("the key that secrets are made from cannot be had: {0}")]
-    SecretKey(std::io::Error),
+    /// The master key is not the one that secrets are kept under.
+    #[error(transparent)]
+    MasterKey(StoreError),
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -47,11 +46,8 @@ impl Server {
         metrics::install();
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
-        let key = match &config.secret_key {
-            Some(key) => key.clone(),
-            None => SecretKey::in_folder(store.home()).map_err(StartError::SecretKey)?,
-        };
-        let app = App::new(store, config, document.into(), key);
+        store.check_keys().await.map_err(StartError::MasterKey)?;
+        let app = App::new(store, config, document.into());
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router, certificates })

@@ -64,6 +64,9 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     assert_eq!(server.put("/v1/baselines/the-one", named).await.0, 200);
     ids.insert("baseline_name", "the-one".to_owned());
     ids.insert("job_id", batch);
+    let own_key = json!({"key": format!("sk-{SECRET}-0123456789")});
+    assert_eq!(server.put("/v1/provider-keys/openai", own_key).await.0, 200);
+    ids.insert("provider", "openai".to_owned());
     let criterion = json!({"name": "own", "task_introduction": SECRET, "evaluation_criteria": "e",
         "scale": {"min": 1, "max": 5}});
     let (status, problem) = server.post("/v1/criteria", criterion).await;
@@ -266,6 +269,7 @@ async fn everything(server: &TestServer) -> Vec<Value> {
         "/v1/judges",
         "/v1/models",
         "/v1/webhooks",
+        "/v1/provider-keys",
         "/v1/organization/webhook-secret",
     ] {
         let (status, body) = server.get(path).await;

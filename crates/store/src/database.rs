@@ -9,6 +9,7 @@ use crate::connection::ScopedConnection;
 use crate::lock::RunLocks;
 use crate::platform::EventHub;
 use crate::spending::Budgets;
+use crate::vault::Vault;
 use crate::{DatabaseLocation, ObjectStore, StoreError, StoreLocation, postgres, sqlite};
 
 /// A folder with the database and the objects, `.fullbench` by default, or a server in place of either.
@@ -20,6 +21,7 @@ pub struct Store {
     objects: ObjectStore,
     events: EventHub,
     budgets: Budgets,
+    vault: Vault,
 }
 
 impl Store {
@@ -77,9 +79,10 @@ impl Store {
             }
         };
         let objects = ObjectStore::open(home, &location.objects).await?;
+        let vault = Vault::new(home, &location.master_keys, database.clone());
         let home = home.to_owned();
         let (events, budgets) = (EventHub::new(), Budgets::default());
-        Ok((Self { home, database, locks, objects, events, budgets }, applied))
+        Ok((Self { home, database, locks, objects, events, budgets, vault }, applied))
     }
 
     /// Connects to a database as it is; none where there is no file.
@@ -119,7 +122,13 @@ impl Store {
             objects: self.objects.clone(),
             events: self.events.clone(),
             budgets: self.budgets.clone(),
+            vault: self.vault.clone(),
         }
+    }
+
+    /// The keys of all organizations.
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.vault
     }
 
     /// What tells of events.
@@ -159,6 +168,7 @@ pub struct ScopedStore {
     pub(crate) objects: ObjectStore,
     pub(crate) events: EventHub,
     pub(crate) budgets: Budgets,
+    pub(crate) vault: Vault,
 }
 
 impl ScopedStore {

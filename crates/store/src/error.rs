@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use fullbench_types::ErrorCode;
 use sea_orm::{ConnAcquireErr, DbErr, SqlErr};
 
+use crate::MasterKeyId;
+
 /// A kind of thing that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntityKind {
@@ -39,6 +41,8 @@ pub enum EntityKind {
     Webhook,
     /// An event on its way there.
     Delivery,
+    /// A key of a provider.
+    ProviderKey,
 }
 
 impl fmt::Display for EntityKind {
@@ -59,6 +63,7 @@ impl fmt::Display for EntityKind {
             Self::PromptVersion => "version of a prompt",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
+            Self::ProviderKey => "key of the provider",
         })
     }
 }
@@ -258,6 +263,22 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// The file with the master keys cannot be used.
+    #[error("{path} cannot be used: {problem}", path = path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A master key is not at hand.
+    #[error("the master key {0} is not here, and keys of the database are wrapped with it")]
+    MasterKeyUnknown(MasterKeyId),
+    /// What something was sealed with is gone for good.
+    #[error(
+        "this was sealed with a key of the organization that was deleted since, and cannot be read any more"
+    )]
+    KeysDeleted,
     /// Stored content is damaged.
     #[error("stored data is damaged: {0}")]
     Damaged(String),
@@ -293,13 +314,17 @@ impl StoreError {
             | Self::FileExists(_)
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
-            | Self::ChangedMeanwhile { .. } => ErrorCode::Conflict,
+            | Self::ChangedMeanwhile { .. }
+            | Self::KeysDeleted => ErrorCode::Conflict,
             Self::Unconnected { problem, .. } => match problem {
                 ConnectionProblem::Unreachable | ConnectionProblem::Full => ErrorCode::Unavailable,
                 ConnectionProblem::Unauthorized => ErrorCode::Unauthorized,
                 ConnectionProblem::NoDatabase | ConnectionProblem::Other => ErrorCode::InvalidInput,
             },
-            Self::Busy | Self::Objects { .. } => ErrorCode::Unavailable,
+            Self::Busy
+            | Self::Objects { .. }
+            | Self::KeyFile { .. }
+            | Self::MasterKeyUnknown(_) => ErrorCode::Unavailable,
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }
@@ -371,6 +396,14 @@ impl StoreError {
                 "restore into a database without tables; what is newer is added to it afterwards",
             ),
             Self::FileExists(_) => Some("choose another name, or replace it with --force"),
+            Self::KeyFile { .. } => Some(
+                "bring the file back as it was, or give the key with FULLBENCH_SECRET_KEY; \
+                 without it what is sealed cannot be read",
+            ),
+            Self::MasterKeyUnknown(_) => Some(
+                "bring `secret.key` of the home folder along, or set FULLBENCH_SECRET_KEY, and \
+                 FULLBENCH_SECRET_KEY_OLD to the keys before; `fullbench secrets status` names them",
+            ),
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \

@@ -1,5 +1,5 @@
 //! Persistence: runs and their results, judges and what they gave, data sets as content-addressed blocks, the response cache,
-//! provider batches.
+//! provider batches, and secrets sealed with keys of their organization.
 //!
 //! Everything is reached through [`Store::scoped`]: there is no query without an organization.
 //! The store keeps what it is given; it plans, runs and scores nothing.
@@ -38,6 +38,7 @@ mod schema;
 mod spending;
 mod sqlite;
 mod status;
+mod vault;
 
 pub use backup::{BackupContents, BackupObjects, BackupTable};
 pub use baselines::Baseline;
@@ -64,10 +65,10 @@ pub use platform::{
     AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
     DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
     KeptAnswer, KeptSecret, KeyHolder, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
-    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook,
-    OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord,
-    PromptVersionRecord, SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange,
-    WebhookRecord,
+    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewVersion,
+    NewWebhook, OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent,
+    PromptRecord, PromptVersionRecord, ProviderKeyRecord, SingleRun, UserRecord, VersionRecord,
+    VersionValidation, WebhookChange, WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
@@ -77,3 +78,7 @@ pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
 pub use spending::Month;
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
+pub use vault::{
+    ForgottenKeys, MasterKey, MasterKeyId, MasterKeySource, MasterKeyStatus, MasterKeys, Purpose,
+    Rotation, Sealer,
+};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sea_orm::sqlx::postgres::PgConnectOptions;
 
-use crate::{StoreError, sqlite};
+use crate::{MasterKeySource, StoreError, sqlite};
 
 /// Connections to PostgreSQL that are open at once, unless said otherwise.
 const MAX_CONNECTIONS: u32 = 16;
@@ -40,6 +40,8 @@ pub struct StoreLocation {
     pub database: DatabaseLocation,
     /// Where blobs and files are.
     pub objects: ObjectsLocation,
+    /// Where the keys come from that secrets are kept under.
+    pub master_keys: MasterKeySource,
 }
 
 /// Where the rows of a store are.

@@ -12,8 +12,8 @@ use super::serving::ServingArguments;
 /// The first start makes an organization's owner key and prints it, once. `/docs` describes every endpoint, `/openapi.json`
 /// is the same for programs. Ctrl-C lets requests and calls in flight finish; runs go on when the server is started again.
 ///
-/// The secrets that sign webhooks are made from the key in `FULLBENCH_SECRET_KEY`, else from one that is made at the first start
-/// and kept in the home folder as `secret.key`. Servers that share a database need the same key.
+/// Secrets are kept under the master key in `FULLBENCH_SECRET_KEY`, else under one that is made at the first start and kept in
+/// the home folder as `secret.key`. Servers that share a database need the same key.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The address to listen on; one that other machines reach needs TLS, or --insecure
@@ -56,16 +56,6 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub(crate) concurrent_runs: u16,
-
-    /// What secrets are made from; not to be given on a command line, where others would see it
-    #[arg(
-        long,
-        value_name = "KEY",
-        env = "FULLBENCH_SECRET_KEY",
-        hide = true,
-        hide_env_values = true
-    )]
-    pub(crate) secret_key: Option<String>,
 
     #[command(flatten)]
     pub(crate) serving: ServingArguments,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fullbench_engine::{HAS_LOCAL_MODELS, load_evaluation};
-use fullbench_llm::{ModelConfig, Provider};
+use fullbench_llm::{ModelConfig, Provider, ProviderKeys};
 use serde::Serialize;
 
 use crate::arguments::{DoctorArguments, PlainFormat};
@@ -133,7 +133,7 @@ fn disk_finding(home: &Path) -> Finding {
 
 fn key_finding(model: &ModelConfig) -> Finding {
     let what = format!("key of {}", model.provider.as_str());
-    match model.missing_key() {
+    match ProviderKeys::default().missing_variable(model) {
         Some(variable) => Finding::new(what, "careful", format!("{variable} is not set")),
         None => Finding::new(what, "ok", "set, or not needed"),
     }

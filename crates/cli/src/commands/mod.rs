@@ -19,6 +19,7 @@ pub(crate) mod resume;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 mod serving;
 pub(crate) mod show;

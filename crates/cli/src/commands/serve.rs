@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fullbench_engine::SentRules;
-use fullbench_server::{Problem, SecretKey, Server, ServerConfig, StartError, first_key};
+use fullbench_server::{Problem, Server, ServerConfig, StartError, first_key};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
@@ -41,7 +41,6 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
-        secret_key: secret_key(arguments)?,
         concurrent_runs: arguments.concurrent_runs.into(),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
@@ -53,6 +52,9 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     outlive_hangups();
     let server = Server::start(store, config).await.map_err(|error| match error {
         StartError::Engine(error) => CliError::from(error),
+        StartError::MasterKey(error) => {
+            CliError::input(error.to_string(), error.hint().map(str::to_owned))
+        }
         other => CliError::input(other.to_string(), None),
     })?;
     write_line(&format!(
@@ -102,18 +104,6 @@ fn raise_file_limit() {
         // What is not allowed leaves things as they are.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
-}
-
-/// The key that secrets are made from, where it is given.
-pub(super) fn secret_key(arguments: &ServeArguments) -> Result<Option<SecretKey>, CliError> {
-    let Some(text) = &arguments.secret_key else { return Ok(None) };
-    let too_short = || {
-        CliError::input(
-            "FULLBENCH_SECRET_KEY, or `secrets.key` of the configuration file, is too short to be a key",
-            Some("use 32 letters or more, for example from `openssl rand -base64 32`".to_owned()),
-        )
-    };
-    SecretKey::new(text).map(Some).ok_or_else(too_short)
 }
 
 fn failed(problem: Problem) -> CliError {

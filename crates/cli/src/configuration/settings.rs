@@ -52,6 +52,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     secret("store.database", "database"),
     plain("store.objects", "objects"),
     secret("secrets.key", "secret_key"),
+    secret("secrets.old_keys", "secret_key_old"),
     path("tls.certificate", "tls_cert"),
     path("tls.key", "tls_key"),
     plain("proxies.trusted", "trusted_proxy"),
@@ -86,7 +87,7 @@ mod tests {
     fn everything_that_serve_takes_can_be_in_the_file() {
         let command = Arguments::command();
         let serve = command.find_subcommand("serve").unwrap();
-        let place = ["home", "database", "objects"];
+        let place = ["home", "database", "objects", "secret_key", "secret_key_old"];
         let ids = |command: &clap::Command| -> Vec<String> {
             command.get_arguments().map(|argument| argument.get_id().to_string()).collect()
         };

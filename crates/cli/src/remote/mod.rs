@@ -34,6 +34,7 @@ pub(crate) async fn perform(url: &str, command: &Command) -> Result<Option<Exit>
         Command::Judge(_) => Some("judge"),
         Command::Serve(_) => Some("serve"),
         Command::Db(_) => Some("db"),
+        Command::Secrets(_) => Some("secrets"),
         _ => return Ok(None),
     };
     if let Some(verb) = verb {

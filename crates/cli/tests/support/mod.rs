@@ -72,6 +72,7 @@ impl Folder {
             "FULLBENCH_OBJECTS",
             "FULLBENCH_CONFIG",
             "FULLBENCH_SECRET_KEY",
+            "FULLBENCH_SECRET_KEY_OLD",
         ] {
             command.env_remove(variable);
         }

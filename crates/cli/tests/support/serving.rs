@@ -136,6 +136,12 @@ impl Client {
         self.answer(self.http.get(format!("{}{path}", self.url))).expect("an answer")
     }
 
+    pub(crate) fn put(&self, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.http.put(format!("{}{path}", self.url));
+        let request = request.header("content-type", "application/json").body(body.to_string());
+        self.answer(request).expect("an answer")
+    }
+
     fn answer(&self, request: reqwest::RequestBuilder) -> Option<(u16, Value)> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use fullbench_llm::{BatchOptions, Batcher, CacheMode, Limits, ModelConfig, ModelHandle};
+use fullbench_llm::{
+    BatchOptions, Batcher, CacheMode, Limits, ModelConfig, ModelHandle, ProviderKeys,
+};
 use fullbench_store::RunBatches;
 
 use super::execute::RunControl;
@@ -22,6 +24,7 @@ const PATIENCE: u32 = 100;
 pub(super) async fn batcher(
     control: &RunControl,
     batches: RunBatches,
+    keys: &ProviderKeys,
 ) -> Result<Option<Arc<Batcher>>, EngineError> {
     if control.cache_mode == CacheMode::Only {
         return Ok(None);
@@ -30,7 +33,11 @@ pub(super) async fn batcher(
     if kept.is_empty() && !control.provider_batch {
         return Ok(None);
     }
-    let options = BatchOptions { submits: control.provider_batch, ..BatchOptions::default() };
+    let options = BatchOptions {
+        keys: keys.clone(),
+        submits: control.provider_batch,
+        ..BatchOptions::default()
+    };
     Ok(Some(Arc::new(Batcher::new(Arc::new(batches), kept, options))))
 }
 

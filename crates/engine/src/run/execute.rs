@@ -80,13 +80,15 @@ pub async fn execute(
     let monthly = store.monthly_budget().await?;
     let budget = Arc::new(Budget::new(limit, spent).within(monthly));
     let kept_batches = store.provider_batches(record.id);
-    let batcher = batcher(&control, kept_batches.clone()).await?;
+    let keys = store.keys_for_calls().await?;
+    let batcher = batcher(&control, kept_batches.clone(), &keys).await?;
     let gateway = Gateway::new(GatewayOptions {
         organization: store.organization(),
         cache: cache.clone().map(|cache| cache as Arc<dyn ResponseCache>),
         cache_mode: control.cache_mode,
         budget: budget.clone(),
         stop: control.stop.clone(),
+        keys: keys.clone(),
         batch: batcher.clone(),
     });
     let mut handles: Vec<Option<Arc<ModelHandle>>> = Vec::new();
@@ -108,6 +110,9 @@ pub async fn execute(
         called.extend(models.iter().cloned());
         scorer.connect(models);
         scorer.remember(&memory);
+    }
+    for key in called.iter().flat_map(|model| keys.used_by(model.config())) {
+        store.note_provider_key_use(key).await?;
     }
     let counters = lanes.iter().zip(&spec.models).zip(&handles).map(|((lane, model), handle)| {
         let before = lane.progress.answered + lane.progress.failed;

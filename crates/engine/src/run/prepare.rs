@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, ModelConfig, Provider, estimate_messages, price_of, upper_estimate_messages,
+    Budget, ModelConfig, Provider, ProviderKeys, estimate_messages, price_of,
+    upper_estimate_messages,
 };
 use fullbench_score::NamedScorer;
 use fullbench_store::{
@@ -129,7 +130,7 @@ pub async fn prepare_new(
     }
     let mut problems = missing_prices(&evaluation, &monthly);
     if needs_keys {
-        problems.extend(missing_keys(&evaluation));
+        problems.extend(missing_keys(&evaluation, &store.keys_for_calls().await?));
     }
     let (baselines, missing) = baselines(&evaluation, store).await?;
     problems.extend(missing);
@@ -189,10 +190,12 @@ pub async fn prepare_resume(
     if needs_keys {
         let asked = scorers.iter().flat_map(|scorer| scorer.scorer.models());
         let asked: Vec<ModelConfig> = spec.models.iter().cloned().chain(asked).collect();
-        let mut missing: Vec<&str> = asked.iter().filter_map(ModelConfig::missing_key).collect();
+        let keys = store.keys_for_calls().await?;
+        let missing = asked.iter().filter_map(|model| keys.missing_variable(model));
+        let mut missing: Vec<String> = missing.collect();
         missing.dedup();
         if !missing.is_empty() {
-            return Err(EngineError::Input(missing.into_iter().map(no_key).collect()));
+            return Err(EngineError::Input(missing.iter().map(|one| no_key(one)).collect()));
         }
     }
     let dataset = Arc::new(store.dataset(&record.dataset).await?);
@@ -276,14 +279,14 @@ fn asked_models(evaluation: &LoadedEvaluation) -> Vec<(String, ModelConfig)> {
     asked
 }
 
-fn missing_keys(evaluation: &LoadedEvaluation) -> Vec<InputProblem> {
+fn missing_keys(evaluation: &LoadedEvaluation, keys: &ProviderKeys) -> Vec<InputProblem> {
     let mut problems = Vec::new();
     let mut told = HashSet::new();
     for (field, model) in asked_models(evaluation) {
-        if let Some(variable) = model.missing_key()
-            && told.insert((field.clone(), variable.to_owned()))
+        if let Some(variable) = keys.missing_variable(&model)
+            && told.insert((field.clone(), variable.clone()))
         {
-            problems.push(evaluation.problem(&field, no_key(variable)));
+            problems.push(evaluation.problem(&field, no_key(&variable)));
         }
     }
     problems

@@ -45,8 +45,9 @@ pub async fn prepare_rescore(
     if needs_keys {
         let asked: Vec<ModelConfig> =
             new.iter().flat_map(|scorer| scorer.scorer.models()).collect();
-        if let Some(variable) = asked.iter().find_map(ModelConfig::missing_key) {
-            return Err(no_key(variable).into());
+        let keys = store.keys_for_calls().await?;
+        if let Some(variable) = asked.iter().find_map(|model| keys.missing_variable(model)) {
+            return Err(no_key(&variable).into());
         }
     }
     for NamedScorer { name, scorer, .. } in &new {

@@ -83,6 +83,12 @@ impl SentRules {
         }
     }
 
+    /// Whether an address, beside those of the providers, may be reached.
+    #[must_use]
+    pub fn allows(&self, url: &str) -> bool {
+        self.address(url.trim_end_matches('/')).is_some()
+    }
+
     /// The allowed address that a URL belongs to: equal, or longer by a path.
     fn address(&self, url: &str) -> Option<&AllowedAddress> {
         self.addresses.iter().find(|allowed| {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use fullbench_judge::{Ask, AskError, Connected, Judge, JudgeConfig, Method, Question, Subject};
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, Provider, ResponseCache,
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, Provider, ProviderKeys,
+    ResponseCache,
 };
 use fullbench_simllm::Simulator;
 use fullbench_types::{
@@ -123,6 +124,7 @@ pub fn judge(method: Method, criterion: &str) -> Judge {
 
 pub fn options() -> GatewayOptions {
     GatewayOptions {
+        keys: ProviderKeys::default(),
         organization: DEFAULT_ORGANIZATION,
         cache: None,
         cache_mode: CacheMode::Off,

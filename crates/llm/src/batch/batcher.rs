@@ -18,11 +18,14 @@ use super::watch::watch;
 use crate::config::{ModelConfig, Provider};
 use crate::error::LlmError;
 use crate::http::Clients;
+use crate::keys::ProviderKeys;
 use crate::request::GenerationRequest;
 
 /// How requests are collected and batches are waited for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchOptions {
+    /// Keys that are used in place of those of the environment.
+    pub keys: ProviderKeys,
     /// New requests are sent in batches; otherwise only batches that were sent before are waited for.
     pub submits: bool,
     /// A batch is sent when no request has come for this long.
@@ -42,6 +45,7 @@ pub struct BatchOptions {
 impl Default for BatchOptions {
     fn default() -> Self {
         Self {
+            keys: ProviderKeys::default(),
             submits: true,
             quiet: Duration::from_secs(2),
             max_requests: 10_000,
@@ -194,13 +198,14 @@ impl Batcher {
     fn line(&self, config: &ModelConfig) -> Result<Arc<Line>, LlmError> {
         let model = (config.provider == Provider::Openai).then(|| config.model.clone()).flatten();
         let (provider, base_url) = (config.provider, config.effective_base_url().to_owned());
-        let account = config.key_variable().map(str::to_owned);
+        let keys = &self.shared.options.keys;
+        let account = keys.account(config);
         let key = (provider, base_url.clone(), account.clone(), model);
         let mut lines = locked(&self.lines);
         if let Some(line) = lines.get(&key) {
             return Ok(Arc::clone(line));
         }
-        let client = Arc::new(BatchClient::new(config, &self.clients)?);
+        let client = Arc::new(BatchClient::new(config, keys.key_of(config)?, &self.clients)?);
         let (items, arrivals) = mpsc::unbounded_channel();
         let most = self.shared.options.max_requests;
         let line = Arc::new(Line::new(client, provider, base_url, account, items, most));
@@ -237,13 +242,14 @@ impl Shared {
 
     /// Takes a request out of those in earlier batches: its result is given to one call only.
     fn take_earlier(&self, config: &ModelConfig, key: &ContentHash) -> Option<Place> {
+        let account = self.options.keys.account(config);
         let mut earlier = locked(&self.earlier);
         let entries = earlier.get_mut(key)?;
         let is_of_account = |(batch, _): &Place| {
             let record = &batch.record;
             record.provider == config.provider
                 && record.base_url == config.effective_base_url()
-                && record.account.as_deref() == config.key_variable()
+                && record.account == account
         };
         let index = entries.iter().rposition(is_of_account)?;
         let taken = entries.remove(index);

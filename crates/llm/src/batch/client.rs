@@ -13,6 +13,7 @@ use crate::config::ModelConfig;
 use crate::error::LlmError;
 use crate::http::{Clients, Endpoint, network_failure, read_text};
 use crate::model::{CallError, FailureClass};
+use crate::secret::Secret;
 use crate::wire::Wire;
 use crate::wire::batch::{BatchedReply, Page, RemoteBatch, made_id, position};
 use crate::wire::{batch_anthropic, batch_openai};
@@ -51,13 +52,17 @@ pub(super) struct BatchClient {
 
 impl BatchClient {
     /// The batch API of a model's account.
-    pub(super) fn new(config: &ModelConfig, clients: &Clients) -> Result<Self, LlmError> {
+    pub(super) fn new(
+        config: &ModelConfig,
+        key: Option<Secret>,
+        clients: &Clients,
+    ) -> Result<Self, LlmError> {
         let Some(wire) = Wire::of(config.provider) else {
             return Err(LlmError::Recorded { model: config.display_name() });
         };
         let base_url = config.effective_base_url();
         let client = clients.client(base_url)?;
-        let endpoint = Endpoint::new(config, wire, base_url, config.key()?, client)?;
+        let endpoint = Endpoint::new(config, wire, base_url, key, client)?;
         Ok(Self { wire, endpoint })
     }
 

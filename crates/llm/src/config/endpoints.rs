@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Limits, LimitsOverride, ModelConfig, Provider};
 use crate::price::Price;
-use crate::secret::Secret;
 
 /// Endpoints of one model, at most.
 const MAX_ENDPOINTS: usize = 64;
@@ -123,14 +122,6 @@ impl ModelConfig {
     #[must_use]
     pub fn has_endpoints(&self) -> bool {
         !self.endpoints.is_empty()
-    }
-
-    /// The variable of the first endpoint's key that must be set and is not.
-    pub(super) fn missing_endpoint_key(&self) -> Option<&str> {
-        self.endpoints
-            .iter()
-            .filter_map(|endpoint| endpoint.key_variable(self))
-            .find(|variable| Secret::from_environment(variable).is_none())
     }
 
     /// The limits of all endpoints together: places and pace add up, where each of them has one.

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Limits, ModelConfig};
+use crate::keys::ProviderKeys;
 use crate::price::price_of;
 
 fn read(settings: &Value) -> ModelConfig {
@@ -53,12 +54,19 @@ fn a_key_goes_only_to_the_address_it_belongs_to() {
     let implied = read(&json!({
         "endpoints": [{"base_url": "http://127.0.0.1:1/v1"}, {"base_url": "http://127.0.0.1:2/v1"}],
     }));
-    assert_eq!(implied.missing_key(), None, "the model's own key is sent nowhere");
+    assert_eq!(
+        ProviderKeys::default().missing_variable(&implied),
+        None,
+        "the model's own key is sent nowhere"
+    );
     let missing = read(&json!({"endpoints": [
         {"base_url": "http://127.0.0.1:1/v1"},
         {"base_url": "http://127.0.0.1:2/v1", "api_key_env": "FULLBENCH_TEST_KEY_THAT_IS_NOT_SET"},
     ]}));
-    assert_eq!(missing.missing_key(), Some("FULLBENCH_TEST_KEY_THAT_IS_NOT_SET"));
+    assert_eq!(
+        ProviderKeys::default().missing_variable(&missing).as_deref(),
+        Some("FULLBENCH_TEST_KEY_THAT_IS_NOT_SET")
+    );
 }
 
 #[test]

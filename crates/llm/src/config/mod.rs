@@ -18,10 +18,8 @@ pub use endpoints::{EndpointConfig, RoutePolicy};
 pub use limits::{Limits, LimitsOverride};
 pub use provider::Provider;
 
-use crate::error::LlmError;
 use crate::price::Price;
 use crate::request::Parameters;
-use crate::secret::Secret;
 
 /// The local model that is meant where none is named.
 pub const DEFAULT_LOCAL_MODEL: &str = "smollm2-135m-instruct";
@@ -238,28 +236,6 @@ impl ModelConfig {
         }
         self.provider.default_key_variable().filter(|_| self.uses_default_base_url())
     }
-
-    /// The key, read from the environment; none where none is sent.
-    pub(crate) fn key(&self) -> Result<Option<Secret>, LlmError> {
-        let Some(variable) = self.key_variable() else { return Ok(None) };
-        match Secret::from_environment(variable) {
-            Some(key) => Ok(Some(key)),
-            None => Err(LlmError::MissingKey {
-                model: self.display_name(),
-                variable: variable.to_owned(),
-            }),
-        }
-    }
-
-    /// The environment variable that must be set and is not; every endpoint needs its key.
-    #[must_use]
-    pub fn missing_key(&self) -> Option<&str> {
-        if self.has_endpoints() {
-            return self.missing_endpoint_key();
-        }
-        let variable = self.key_variable()?;
-        Secret::from_environment(variable).is_none().then_some(variable)
-    }
 }
 
 impl FromStr for ModelConfig {
@@ -371,6 +347,10 @@ mod tests {
         assert_eq!(serde_json::from_str::<ModelConfig>(&text).unwrap(), config);
     }
 
+    fn missing(config: &ModelConfig) -> Option<String> {
+        crate::keys::ProviderKeys::default().missing_variable(config)
+    }
+
     #[test]
     fn a_providers_own_key_never_goes_to_another_address() {
         let mut config = ModelConfig::parse("openai:m").unwrap();
@@ -379,10 +359,10 @@ mod tests {
         assert_eq!(config.key_variable(), Some("OPENAI_API_KEY"));
         config.base_url = Some("http://127.0.0.1:8000/v1".to_owned());
         assert_eq!(config.key_variable(), None);
-        assert_eq!(config.missing_key(), None);
+        assert_eq!(missing(&config), None);
         config.api_key_env = Some("FULLBENCH_TEST_KEY_THAT_IS_NOT_SET".to_owned());
-        assert_eq!(config.missing_key(), Some("FULLBENCH_TEST_KEY_THAT_IS_NOT_SET"));
-        assert_eq!(ModelConfig::parse("ollama:m").unwrap().missing_key(), None);
+        assert_eq!(missing(&config).as_deref(), Some("FULLBENCH_TEST_KEY_THAT_IS_NOT_SET"));
+        assert_eq!(missing(&ModelConfig::parse("ollama:m").unwrap()), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub use config::EmbeddingConfig;
 use crate::config::{Limits, ModelConfig};
 use crate::error::LlmError;
 use crate::http::{Clients, Endpoint, read_text};
+use crate::keys::ProviderKeys;
 use crate::limits::Lane;
 use crate::model::{CallError, FailureClass};
 use crate::rate::RateHeaders;
@@ -79,7 +80,7 @@ impl EmbeddingClient {
         config.validate()?;
         let model = config.as_model();
         let limits = config.effective_limits();
-        let key = model.key()?;
+        let key = ProviderKeys::default().key_of(&model)?;
         let url = format!("{}/embeddings", model.effective_base_url());
         let client = Clients::default().client(model.effective_base_url())?;
         Ok(Self {

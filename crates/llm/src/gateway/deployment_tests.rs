@@ -92,6 +92,7 @@ fn config(count: usize, concurrency: u32) -> ModelConfig {
 
 fn gateway(budget: &Arc<Budget>) -> Gateway {
     Gateway::new(GatewayOptions {
+        keys: ProviderKeys::default(),
         organization: DEFAULT_ORGANIZATION,
         cache: None,
         cache_mode: CacheMode::Off,

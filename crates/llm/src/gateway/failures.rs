@@ -19,7 +19,7 @@ impl ModelHandle {
             None => error.message.clone(),
         };
         let variable = match deployment {
-            Some(deployment) => deployment.key_variable.as_deref(),
+            Some(deployment) => deployment.account.as_deref(),
             None => self.config().key_variable(),
         };
         GenerateError::Failed {
@@ -49,7 +49,7 @@ impl ModelHandle {
         GenerateError::Failed {
             failure: UnitFailure { reason: error.class.reason(), message, attempts },
             class: error.class,
-            hint: error.class.hint(first.key_variable.as_deref()),
+            hint: error.class.hint(first.account.as_deref()),
         }
     }
 }

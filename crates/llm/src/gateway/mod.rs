@@ -30,6 +30,7 @@ use crate::config::{Limits, ModelConfig, Provider};
 use crate::error::LlmError;
 use crate::http::Clients;
 use crate::http_model::HttpModel;
+use crate::keys::ProviderKeys;
 use crate::limits::{Breaker, BreakerState, Lane};
 use crate::model::{FailureClass, LanguageModel};
 
@@ -45,6 +46,8 @@ pub struct GatewayOptions {
     pub budget: Arc<Budget>,
     /// When cancelled, calls in flight finish and nothing new is called.
     pub stop: CancellationToken,
+    /// Keys that are used in place of those of the environment.
+    pub keys: ProviderKeys,
     /// Sends requests in batches, to providers that take them so.
     pub batch: Option<Arc<Batcher>>,
 }
@@ -62,7 +65,7 @@ type Endpoint = (Provider, String);
 #[derive(Default)]
 struct Shared {
     breakers: HashMap<Endpoint, Arc<Breaker>>,
-    /// Lanes by endpoint and by the variable of the key: limits belong to an account.
+    /// Lanes by endpoint and by where the key comes from: limits belong to an account.
     lanes: HashMap<(Endpoint, Option<String>), Arc<Lane>>,
 }
 
@@ -107,7 +110,7 @@ impl Gateway {
     }
 
     fn http_model(&self, config: &ModelConfig) -> Result<Arc<dyn LanguageModel>, LlmError> {
-        let key = match config.key() {
+        let key = match self.options.keys.key_of(config) {
             Err(LlmError::MissingKey { .. }) if self.options.cache_mode == CacheMode::Only => None,
             key => key?,
         };
@@ -146,6 +149,7 @@ impl Gateway {
         model: Arc<dyn LanguageModel>,
     ) -> Deployment {
         let limits = config.effective_limits(limits);
+        let account = self.options.keys.account(config);
         let endpoint: Endpoint = (config.provider, config.effective_base_url().to_owned());
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let breaker = Arc::clone(
@@ -155,11 +159,11 @@ impl Gateway {
         let lane = if has_own_lane {
             Arc::new(Lane::new(&limits))
         } else {
-            let account = (endpoint, config.key_variable().map(str::to_owned));
+            let account = (endpoint, account.clone());
             Arc::clone(shared.lanes.entry(account).or_insert_with(|| Arc::new(Lane::new(&limits))))
         };
         drop(shared);
-        Deployment::new(name, config, limits, model, lane, breaker)
+        Deployment::new(name, config, account, limits, model, lane, breaker)
     }
 }
 

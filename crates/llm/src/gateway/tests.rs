@@ -92,6 +92,7 @@ fn fixture_with(cache_mode: CacheMode, limit: Option<NanoDollars>) -> Fixture {
     let budget = Arc::new(Budget::new(limit, NanoDollars::ZERO));
     let stop = CancellationToken::new();
     let gateway = Gateway::new(GatewayOptions {
+        keys: ProviderKeys::default(),
         organization: DEFAULT_ORGANIZATION,
         cache: Some(Arc::clone(&cache) as Arc<dyn ResponseCache>),
         cache_mode,

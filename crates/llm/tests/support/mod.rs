@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fullbench_llm::{
     Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle, Provider,
+    ProviderKeys,
 };
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_types::{DEFAULT_ORGANIZATION, Message, NanoDollars, Role};
@@ -24,6 +25,7 @@ pub fn simulator(config: SimulatorConfig) -> Simulator {
 
 pub fn gateway() -> Gateway {
     Gateway::new(GatewayOptions {
+        keys: ProviderKeys::default(),
         organization: DEFAULT_ORGANIZATION,
         cache: None,
         cache_mode: CacheMode::Off,

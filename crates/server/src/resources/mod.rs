@@ -16,6 +16,7 @@ pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod organization;
 pub(crate) mod prompts;
+pub(crate) mod provider_keys;
 pub(crate) mod runs;
 pub(crate) mod thresholds;
 pub(crate) mod webhooks;

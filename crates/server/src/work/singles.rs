@@ -56,10 +56,15 @@ impl Singles {
         if rules.rubrics.is_empty()
             && let Some(set) = self.kept(&[(None, hash), own])
         {
-            if set.scorers.ask_models() {
-                check_monthly_budget(store).await?;
+            if !set.scorers.ask_models() {
+                return Ok(set);
             }
-            return Ok(set);
+            check_monthly_budget(store).await?;
+            // Forgets those that were connected with other keys.
+            self.connections(app, store).await?;
+            if let Some(set) = self.kept(&[own]) {
+                return Ok(set);
+            }
         }
         let is_built_in = metrics.iter().all(|metric| rules.is_built_in(metric));
         let definitions = match is_built_in {
@@ -118,12 +123,19 @@ impl Singles {
             })
             .await?;
         let monthly = store.monthly_budget().await?;
+        let keys = store.keys_for_calls().await?;
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = || {
-            let stop = app.stop().clone();
-            Arc::new(Connections::new(store.clone(), cache.clone(), monthly, stop))
-        };
-        Ok(all.entry(store.organization()).or_insert_with(made).clone())
+        let connected = all.get(&store.organization());
+        // Those made with a key that was replaced since are left to whoever still uses them.
+        if let Some(connected) = connected.filter(|connected| *connected.keys() == keys) {
+            return Ok(connected.clone());
+        }
+        let stop = app.stop().clone();
+        let made = Arc::new(Connections::new(store.clone(), cache.clone(), monthly, keys, stop));
+        all.insert(store.organization(), made.clone());
+        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        sets.retain(|(owner, _), _| *owner != Some(store.organization()));
+        Ok(made)
     }
 }
 

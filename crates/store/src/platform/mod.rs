@@ -12,6 +12,7 @@ mod keys;
 mod organizations;
 mod outbox;
 mod prompts;
+mod provider_keys;
 mod singles;
 mod users;
 mod versions;
@@ -31,6 +32,7 @@ pub use outbox::{AfterAttempt, DueDelivery};
 pub use prompts::{
     NewPrompt, NewPromptVersion, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
 };
+pub use provider_keys::{NewProviderKey, ProviderKeyRecord};
 pub use singles::SingleRun;
 pub use users::UserRecord;
 pub use versions::{NewVersion, VersionRecord, VersionValidation};

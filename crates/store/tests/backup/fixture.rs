@@ -64,6 +64,10 @@ INSERT INTO prompts (id, organization_id, name, description, revision, created_a
     VALUES (<40>, <7>, 'p', NULL, 1, 1, 1, NULL);
 INSERT INTO prompt_versions (id, organization_id, prompt_id, version_number, template, messages, content_hash, created_at)
     VALUES (<41>, <7>, <40>, 1, <ODD>, NULL, 'h', 1);
+INSERT INTO organization_keys (organization_id, number, wrapped, master_id, created_at, deleted_at)
+    VALUES (<7>, 1, NULL, NULL, 1, 2), (<7>, 2, <x00ff80>, '0123456789abcdef', 1, NULL);
+INSERT INTO provider_keys (organization_id, provider, base_url, sealed, last_four, created_at, last_used_at, created_by)
+    VALUES (<7>, 'openai', '', <x00ff80>, 'abcd', 1, NULL, NULL), (<7>, 'openai', 'https://x', <x>, 'efgh', 1, 2, 'ann');
 INSERT INTO webhooks (id, organization_id, url, description, events, enabled, disabled_because, secret_number, secret_changed_at,
     revision, created_at, updated_at, created_by)
     VALUES (<42>, <7>, 'https://example.com/', <ODD>, '[]', FALSE, 'gone', 2, 1, 1, 1, 1, NULL);

@@ -2,15 +2,15 @@
 
 use std::io::ErrorKind;
 
-use fullbench_store::Store;
+use fullbench_store::{MasterKeySource, Store};
 
 use crate::arguments::config::CheckArguments;
 use crate::arguments::serve::ServeArguments;
-use crate::commands::serve::{listen, secret_key};
+use crate::commands::serve::listen;
 use crate::commands::serving::serving_config;
 use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
-use crate::home::Home;
+use crate::home::{Home, master_keys};
 use crate::output;
 
 /// Checks everything, and tells all that is wrong at once. Nothing is made or changed.
@@ -28,9 +28,11 @@ pub(super) async fn run(
         }),
         connections(serve),
         address(serve),
-        secret_key(serve).map(|key| match key {
-            Some(_) => "secrets: made from the key that is given".to_owned(),
-            None => "secrets: made from `secret.key` of the home folder".to_owned(),
+        master_keys(&configured.arguments.place).map(|keys| match keys {
+            MasterKeySource::Given(_) => "secrets: kept under the key that is given".to_owned(),
+            MasterKeySource::Folder => {
+                "secrets: kept under the key in `secret.key` of the home folder".to_owned()
+            }
         }),
         database(configured).await,
     ];

@@ -24,7 +24,8 @@ pub(super) async fn run(arguments: &RestoreArguments, home: &Home) -> Result<Exi
     let database = home.location().database_name(home.folder());
     write_line(&format!("{database} has it all again: {}", described(&contents)));
     write_line(
-        "note: the secrets of webhooks are made from `secret.key` of the old home folder, or from FULLBENCH_SECRET_KEY: bring it along",
+        "note: secrets in the backup are sealed; bring the master key along that they were sealed under: `secret.key` of the \
+         home folder, or FULLBENCH_SECRET_KEY",
     );
     Ok(Exit::Fine)
 }

@@ -36,8 +36,8 @@ pub(super) struct Deployment {
     pub(super) breaker: Arc<Breaker>,
     pub(super) limits: Limits,
     pub(super) price: Option<Price>,
-    /// Where its key was read from.
-    pub(super) key_variable: Option<String>,
+    /// Where its key comes from.
+    pub(super) account: Option<String>,
     counters: Counters,
     health: Health,
 }
@@ -83,6 +83,7 @@ impl Deployment {
     pub(super) fn new(
         name: Option<String>,
         config: &ModelConfig,
+        account: Option<String>,
         limits: Limits,
         model: Arc<dyn LanguageModel>,
         lane: Arc<Lane>,
@@ -97,7 +98,7 @@ impl Deployment {
             breaker,
             limits,
             price: price_of(config),
-            key_variable: config.key_variable().map(str::to_owned),
+            account,
             counters: Counters::default(),
             health: Health::new(),
         }

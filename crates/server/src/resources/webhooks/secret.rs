@@ -1,6 +1,5 @@
 //! The secrets that receivers check signatures with. They are made anew each time they are asked for, and kept nowhere.
 
-use axum::extract::State;
 use axum::response::Json;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,9 +10,9 @@ use fullbench_types::Action;
 
 use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::app::App;
 use crate::extract::{Etagged, PathParts};
 use crate::problem::Problem;
+use crate::secrets;
 
 /// What a receiver checks signatures with.
 #[derive(Serialize, JsonSchema)]
@@ -58,13 +57,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn get(
-    State(app): State<App>,
     caller: Caller,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<Json<WebhookSecret>, Problem> {
     let webhook = caller.store.webhook(id).await?;
-    let secret = app.secret_key().of_webhook(webhook.id, webhook.secret_number).shown();
-    Ok(Json(WebhookSecret { secret }))
+    let secret =
+        secrets::WebhookSecret::of_webhook(&caller.store, webhook.id, webhook.secret_number)
+            .await?;
+    Ok(Json(WebhookSecret { secret: secret.shown() }))
 }
 
 async fn change(
@@ -74,10 +74,7 @@ async fn change(
     Ok(shown(caller.store.change_webhook_secret(id).await?))
 }
 
-async fn of_batches(
-    State(app): State<App>,
-    caller: Caller,
-) -> Result<Json<WebhookSecret>, Problem> {
-    let secret = app.secret_key().of_batches(caller.store.organization()).shown();
-    Ok(Json(WebhookSecret { secret }))
+async fn of_batches(caller: Caller) -> Result<Json<WebhookSecret>, Problem> {
+    let secret = secrets::WebhookSecret::of_batches(&caller.store).await?;
+    Ok(Json(WebhookSecret { secret: secret.shown() }))
 }

@@ -28,8 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Starts the sending.
 pub(super) fn start(app: &App) -> Result<(), StartError> {
-    let sender = Sender::new(app.secret_key().clone(), app.config().allow_private_webhooks)
-        .map_err(StartError::Webhooks)?;
+    let sender = Sender::new(app.config().allow_private_webhooks).map_err(StartError::Webhooks)?;
     let sender = Arc::new(sender);
     let app = app.clone();
     app.tasks().clone().spawn(async move {
@@ -104,7 +103,7 @@ async fn try_once(app: &App, sender: &Sender, due: &DueDelivery) -> Result<(), S
         let url = due.delivery.url.as_str();
         return store.note_attempt(&due.delivery, url, attempt, AfterAttempt::GivenUp).await;
     }
-    let outcome = sender.send(due).await;
+    let outcome = sender.send(&store, due).await?;
     let result = if outcome.attempt.problem.is_none() { "taken" } else { "failed" };
     metrics::counter!("fullbench_webhook_tries_total", "result" => result).increment(1);
     let after = after(app, due, &outcome);

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
-use fullbench_store::{AttemptRecord, DueDelivery, WebhookRecord};
+use fullbench_store::{AttemptRecord, DueDelivery, ScopedStore, StoreError, WebhookRecord};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::{Client, redirect};
 use serde_json::json;
 
 use super::address::{self, PublicNames};
-use crate::secrets::{SecretKey, WebhookSecret};
+use crate::secrets::WebhookSecret;
 
 /// How long a receiver may take.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
@@ -21,7 +21,6 @@ const LONGEST_WISH: SignedDuration = SignedDuration::from_hours(1);
 /// Sends events to webhooks.
 pub(super) struct Sender {
     client: Client,
-    key: SecretKey,
     allow_private: bool,
 }
 
@@ -42,7 +41,7 @@ impl Outcome {
 }
 
 impl Sender {
-    pub(super) fn new(key: SecretKey, allow_private: bool) -> Result<Self, String> {
+    pub(super) fn new(allow_private: bool) -> Result<Self, String> {
         // Another part of the program may have been first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -55,17 +54,22 @@ impl Sender {
             .dns_resolver(PublicNames { allow_private })
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { client, key, allow_private })
+        Ok(Self { client, allow_private })
     }
 
     /// Sends an event once.
-    pub(super) async fn send(&self, due: &DueDelivery) -> Outcome {
+    pub(super) async fn send(
+        &self,
+        store: &ScopedStore,
+        due: &DueDelivery,
+    ) -> Result<Outcome, StoreError> {
+        let secrets = secrets_that_sign(store, due).await?;
         let started_at = Timestamp::now();
         let started = Instant::now();
         let url = due.webhook.as_ref().map_or(&due.delivery.url, |webhook| &webhook.url).clone();
         let answer = match address::problem_of(&url, self.allow_private) {
             Some(problem) => Err(problem.to_owned()),
-            None => self.post(&url, due, started_at).await,
+            None => self.post(&url, due, started_at, &secrets).await,
         };
         let milliseconds = started.elapsed().as_millis() as u64;
         let (status, problem, wish) = match answer {
@@ -77,12 +81,12 @@ impl Sender {
             Err(problem) => (None, Some(problem), None),
         };
         let response_status = status.map(|status| status.as_u16());
-        Outcome {
+        Ok(Outcome {
             attempt: AttemptRecord { started_at, milliseconds, response_status, problem },
             url,
             is_gone: status == Some(StatusCode::GONE),
             wish,
-        }
+        })
     }
 
     async fn post(
@@ -90,6 +94,7 @@ impl Sender {
         url: &str,
         due: &DueDelivery,
         now: Timestamp,
+        secrets: &[WebhookSecret],
     ) -> Result<(StatusCode, Option<SignedDuration>), String> {
         let DueDelivery { delivery, event, .. } = due;
         let body = json!({
@@ -100,31 +105,35 @@ impl Sender {
             "data": event.data,
         });
         let body = body.to_string().into_bytes();
+        let id = delivery.id.to_string();
+        let sign = |secret: &WebhookSecret| secret.signature(&id, now.as_second(), &body);
+        let signatures = secrets.iter().map(sign).collect::<Vec<_>>().join(" ");
         let request = self
             .client
             .post(url)
             .header(header::CONTENT_TYPE, "application/json")
-            .header("webhook-id", delivery.id.to_string())
+            .header("webhook-id", &id)
             .header("webhook-timestamp", now.as_second().to_string())
-            .header("webhook-signature", self.signatures(due, now, &body))
+            .header("webhook-signature", signatures)
             .body(body);
         let response = request.send().await.map_err(|error| said(&error))?;
         Ok((response.status(), wish_of(response.headers())))
     }
+}
 
-    /// The signature by the secret of the webhook, and by the one before for a while after a change.
-    fn signatures(&self, due: &DueDelivery, now: Timestamp, body: &[u8]) -> String {
-        let DueDelivery { delivery, webhook, .. } = due;
-        let secrets = match webhook {
-            Some(webhook) => numbers_that_sign(webhook, now)
-                .map(|number| self.key.of_webhook(webhook.id, number))
-                .collect(),
-            None => vec![self.key.of_batches(delivery.organization)],
-        };
-        let id = delivery.id.to_string();
-        let sign = |secret: &WebhookSecret| secret.signature(&id, now.as_second(), body);
-        secrets.iter().map(sign).collect::<Vec<_>>().join(" ")
+/// The secret of the webhook, and the one before for a while after a change.
+async fn secrets_that_sign(
+    store: &ScopedStore,
+    due: &DueDelivery,
+) -> Result<Vec<WebhookSecret>, StoreError> {
+    let Some(webhook) = &due.webhook else {
+        return Ok(vec![WebhookSecret::of_batches(store).await?]);
+    };
+    let mut secrets = Vec::new();
+    for number in numbers_that_sign(webhook, Timestamp::now()) {
+        secrets.push(WebhookSecret::of_webhook(store, webhook.id, number).await?);
     }
+    Ok(secrets)
 }
 
 fn numbers_that_sign(webhook: &WebhookRecord, now: Timestamp) -> impl Iterator<Item = u32> + use<> {

@@ -1,4 +1,4 @@
-//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks.
+//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks, keys.
 
 pub(crate) mod api_key;
 pub(crate) mod dataset;
@@ -9,9 +9,11 @@ pub(crate) mod ground_truth;
 pub(crate) mod idempotency_key;
 pub(crate) mod invitation;
 pub(crate) mod organization;
+pub(crate) mod organization_key;
 pub(crate) mod password_reset;
 pub(crate) mod prompt;
 pub(crate) mod prompt_version;
+pub(crate) mod provider_key;
 pub(crate) mod session;
 pub(crate) mod sign_in_failure;
 pub(crate) mod spending;

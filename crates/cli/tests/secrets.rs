@@ -1,0 +1,123 @@
+//! The master key: shown, changed while a server is asked for secrets all the time, and forgotten.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::serving::{Client, Serving, Wish};
+use support::{Folder, simulator};
+
+const KEY: &str = "sk-of-the-organization-0123456789";
+
+/// Asks for what needs secrets until it is over; gives the number of answers, and what was wrong with the first wrong one.
+fn load(client: &Client, caller: usize, url: &str, is_over: &AtomicBool) -> (usize, Option<Value>) {
+    let model = json!({"provider": "openai", "model": "sim-80", "base_url": format!("{url}/v1")});
+    let mut answers = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let (status, secret) = client.get("/v1/organization/webhook-secret");
+        if status != 200 {
+            return (answers, Some(secret));
+        }
+        let body = json!({"input": format!("{caller}: {answers}?"), "output": "4", "metrics": ["coherence"],
+            "config": {"evaluator_model": model}});
+        let wish = Wish::post("/v1/evaluations", body, format!("{caller}-{answers}"));
+        let (status, judged) = client.send(&wish).unwrap();
+        if status != 201 || judged["status"] != "completed" {
+            return (answers, Some(judged));
+        }
+        answers += 1;
+    }
+    (answers, None)
+}
+
+#[test]
+fn the_master_key_is_changed_under_load_without_a_failed_request() {
+    let config = fullbench_simllm::SimulatorConfig {
+        require_key: Some(KEY.to_owned()),
+        ..Default::default()
+    };
+    let simulator = simulator(config);
+    let folder = Folder::new();
+    let server = Serving::start(&folder, &simulator.url());
+    let own = json!({"key": KEY, "base_url": format!("{}/v1", simulator.url())});
+    let (status, kept) = server.client().put("/v1/provider-keys/openai", &own);
+    assert_eq!(status, 200, "{kept}");
+    let (_, before) = server.client().get("/v1/organization/webhook-secret");
+    let is_over = Arc::new(AtomicBool::new(false));
+    let callers: Vec<_> = (0..3)
+        .map(|caller| {
+            let (client, url) = (server.client(), simulator.url());
+            let is_over = is_over.clone();
+            std::thread::spawn(move || load(&client, caller, &url, &is_over))
+        })
+        .collect();
+    for _ in 0..3 {
+        let said = folder.run(&["secrets", "rotate"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        // Longer than a server uses keys without a look at the database, so that it meets what is new.
+        std::thread::sleep(Duration::from_secs(6));
+    }
+    let said = folder.run(&["secrets", "forget-old"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(said.stderr.matches("removed the master key").count(), 3, "{}", said.stderr);
+    std::thread::sleep(Duration::from_secs(6));
+    is_over.store(true, Ordering::Relaxed);
+    for caller in callers {
+        let (answers, wrong) = caller.join().unwrap();
+        assert_eq!(wrong, None);
+        assert!(answers > 3, "only {answers} answers");
+    }
+    let (_, after) = server.client().get("/v1/organization/webhook-secret");
+    assert_eq!(before, after, "secrets of webhooks stay what they are");
+    let keys = folder.run(&["secrets", "status", "-o", "json"]);
+    assert_eq!((keys.code, keys.json().as_array().unwrap().len()), (Some(0), 1));
+    let file = std::fs::read_to_string(folder.path().join(".fullbench/secret.key")).unwrap();
+    assert_eq!(file.lines().count(), 1);
+}
+
+#[test]
+fn a_missing_master_key_is_told_and_nothing_is_made_in_its_place() {
+    let simulator = simulator(fullbench_simllm::SimulatorConfig::default());
+    let folder = Folder::new();
+    let none = folder.run(&["secrets", "status"]);
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+    let mut server = Serving::start(&folder, &simulator.url());
+    server.client().get("/v1/organization/webhook-secret");
+    server.kill();
+    let file = folder.path().join(".fullbench/secret.key");
+    std::fs::remove_file(&file).unwrap();
+    for arguments in [&["secrets", "status"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let said = folder.run(arguments);
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains("FULLBENCH_SECRET_KEY"), "{}", said.stderr);
+    }
+    assert!(!file.exists());
+    let asked = folder.run(&["secrets", "delete-keys", "default"]);
+    assert_eq!(asked.code, Some(2), "{}", asked.stderr);
+    let deleted = folder.run(&["secrets", "delete-keys", "default", "--yes"]);
+    assert_eq!(deleted.code, Some(0), "{}", deleted.stderr);
+    assert_eq!(folder.run(&["secrets", "status"]).code, Some(0));
+}
+
+#[test]
+fn a_wrong_key_in_the_environment_is_refused_without_being_repeated() {
+    let folder = Folder::new();
+    for (variables, named) in [
+        (&[("FULLBENCH_SECRET_KEY", "too-short")][..], "FULLBENCH_SECRET_KEY"),
+        (&[("FULLBENCH_SECRET_KEY_OLD", "too-short")], "FULLBENCH_SECRET_KEY_OLD"),
+    ] {
+        let mut command = folder.command(&["list"]);
+        command.envs(variables.iter().copied());
+        let said = support::said(command.output().unwrap());
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(
+            said.stderr.contains(named) && !said.stderr.contains("too-short"),
+            "{}",
+            said.stderr
+        );
+    }
+}

@@ -17,6 +17,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use crate::arguments::Command;
+use crate::arguments::serve::LogFormat;
 use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
 
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run(configured: &Configured) -> Result<Exit, CliError> {
     let arguments = &configured.arguments;
-    start_logging(arguments.verbose);
+    start_logging(arguments.verbose, log_format(&arguments.command));
     if let Some(server) = arguments.server.as_ref().filter(|server| !server.is_empty())
         && let Some(exit) = block_on(remote::perform(server, &arguments.command))?
     {
@@ -89,7 +90,14 @@ fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, Cli
     result
 }
 
-fn start_logging(verbose: u8) {
+fn log_format(command: &Command) -> LogFormat {
+    match command {
+        Command::Serve(serve) => serve.log_format,
+        _ => LogFormat::Text,
+    }
+}
+
+fn start_logging(verbose: u8, format: LogFormat) {
     let level = match verbose {
         0 => "warn",
         1 => "info",
@@ -97,9 +105,9 @@ fn start_logging(verbose: u8) {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("FULLBENCH_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(format!("off,fullbench={level}")));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).init(),
+    }
 }

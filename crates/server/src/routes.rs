@@ -114,7 +114,7 @@ async fn around(request: Request, next: Next) -> Response {
     // Paths that are none could be made up without end.
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     metrics::answered(route, &method, response.status().as_u16(), started.elapsed());
-    tracing::debug!(
+    tracing::info!(
         request = text,
         %method,
         path,

@@ -64,7 +64,7 @@ async fn with_a_token_nobody_else_reads_them() {
     let token = "the-token-of-the-operator";
     let config =
         ServerConfig { metrics_token: Some(Secret::new(token)), ..ServerConfig::default() };
-    let server = TestServer::start_with(Place::folder(), config).await;
+    let server = TestServer::start_with(Place::sqlite(), config).await;
     assert_eq!(scraped(&server, None).await.0, 401);
     assert_eq!(scraped(&server, Some("another")).await.0, 401);
     assert_eq!(scraped(&server, Some(&server.key)).await.0, 401, "keys of organizations do not");

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fullbench_engine::AllowedAddress;
 
 use super::serving::ServingArguments;
@@ -57,8 +57,30 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) concurrent_runs: u16,
 
+    /// Requests that an organization may make in a minute, unless it has a limit of its own; 0 for no limit
+    #[arg(long, value_name = "N", env = "FULLBENCH_REQUESTS_PER_MINUTE", default_value_t = 60_000)]
+    pub(crate) requests_per_minute: u32,
+
+    /// Who sends this as a bearer key may read `/metrics`; without it, only this machine
+    #[arg(long, value_name = "TOKEN", env = "FULLBENCH_METRICS_TOKEN", hide_env_values = true)]
+    pub(crate) metrics_token: Option<String>,
+
+    /// How the log is written: lines for people, or JSON for programs
+    #[arg(long, value_name = "FORMAT", env = "FULLBENCH_LOG_FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+
     #[command(flatten)]
     pub(crate) serving: ServingArguments,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// An object in each line.
+    Json,
 }
 
 fn allowed_address(text: &str) -> Result<AllowedAddress, String> {

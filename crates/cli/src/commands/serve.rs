@@ -1,8 +1,10 @@
 //! `fullbench serve`.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 
 use fullbench_engine::SentRules;
+use fullbench_llm::Secret;
 use fullbench_server::{Problem, Server, ServerConfig, StartError, first_key};
 use tokio::net::{TcpListener, TcpSocket};
 
@@ -42,6 +44,8 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
         concurrent_runs: arguments.concurrent_runs.into(),
+        requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
+        metrics_token: arguments.metrics_token.as_deref().map(Secret::new),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
         serving,

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 extern crate self as fullbench_store;
+mod audit;
 #[cfg(test)]
 #[path = "../tests/backend/mod.rs"]
 mod backend;
@@ -40,6 +41,10 @@ mod sqlite;
 mod status;
 mod vault;
 
+pub use audit::{
+    AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey, AuditLine, AuditReport,
+    ChainCheck, NewAuditEntry, SEAL_BROKEN, check_audit_file,
+};
 pub use backup::{BackupContents, BackupObjects, BackupTable};
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod config;
 pub(crate) mod dataset;
@@ -121,6 +122,8 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeArguments>),
     /// The settings of the server: where each comes from, and whether they are right
     Config(config::ConfigArguments),
+    /// The audit log: who did what, and whether anybody changed it
+    Audit(audit::AuditArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// The master key that secrets are kept under: see it, change it

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -13,10 +13,18 @@ use super::{AuditEntry, AuditHash, AuditHead, AuditKey, NewAuditEntry, SEAL_BROK
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::audit_entry;
 use crate::insert::InsertMany;
-use crate::{EntityKind, ScopedStore, StoreError};
+use crate::{EntityKind, Purpose, ScopedStore, Store, StoreError};
 
 const COLUMNS: &str = "organization_id, number, at, actor, credential, from_address, request_id, action, \
     target, phase, status, before, after, previous_hash, hash";
+
+impl Store {
+    /// What the audit logs of this store are sealed with. It is not in the database: the master key opens it.
+    pub async fn audit_key(&self) -> Result<AuditKey, StoreError> {
+        let key = self.system_keys().derived(Purpose::Audit, &[b"head"]).await?;
+        Ok(AuditKey::new(*key))
+    }
+}
 
 impl ScopedStore {
     /// Adds entries to the end of the chain, all or none of them, and gives the new end. An end that is not as this server

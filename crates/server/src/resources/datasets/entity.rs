@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{TAG, check_page, check_text};
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::audit::AuditNote;
 use crate::extract::{Body, Etagged, IfMatch, NewId, PathParts, Query, given};
 use crate::files::Files;
 use crate::problem::Problem;
@@ -149,6 +150,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 async fn create(
     caller: Caller,
+    note: AuditNote,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
@@ -156,6 +158,7 @@ async fn create(
     let Wanted { name, description, kind, tags } = wanted;
     let new = NewDataset { id, name, description, kind, tags, created_by: Some(caller.name) };
     let record = caller.store.create_dataset(new).await?;
+    note.after(&Dataset::from(record.clone()));
     Ok((StatusCode::CREATED, shown(record)).into_response())
 }
 
@@ -181,6 +184,7 @@ async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Etagged<D
 
 async fn change(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
     Body(change): Body<Change>,
@@ -189,14 +193,19 @@ async fn change(
     let text = description.as_ref().and_then(Option::as_deref);
     check(name.as_deref(), text, tags.as_deref().unwrap_or_default())?;
     let change = DatasetChange { name, description, tags };
-    Ok(shown(caller.store.change_dataset(id, seen, change).await?))
+    note.before(&Dataset::from(caller.store.dataset_record(id).await?));
+    let changed = caller.store.change_dataset(id, seen, change).await?;
+    note.after(&Dataset::from(changed.clone()));
+    Ok(shown(changed))
 }
 
 async fn remove(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
 ) -> Result<StatusCode, Problem> {
+    note.before(&Dataset::from(caller.store.dataset_record(id).await?));
     let mut uris = Vec::new();
     let (mut page, mut total) = (Page { offset: 0, limit: MAX_LIMIT }, 1);
     while page.offset < total {

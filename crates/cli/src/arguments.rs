@@ -8,6 +8,7 @@ pub(crate) mod db;
 pub(crate) mod judge_check;
 pub(crate) mod judging;
 pub(crate) mod metric;
+pub(crate) mod organization;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod secrets;
@@ -124,6 +125,10 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// The audit log: who did what, and whether anybody changed it
     Audit(audit::AuditArguments),
+    /// Everything an organization owns: take it along, or erase it
+    Organization(organization::OrganizationArguments),
+    /// Data that is older than an organization keeps it
+    Retention(organization::RetentionArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// The master key that secrets are kept under: see it, change it

@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod judging;
 pub(crate) mod list;
 pub(crate) mod metric;
+pub(crate) mod organization;
 pub(crate) mod reference;
 pub(crate) mod rescore;
 pub(crate) mod resume;

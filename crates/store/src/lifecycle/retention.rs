@@ -18,7 +18,7 @@ use crate::{AuditKey, NewAuditEntry, OrganizationRecord, RunLock, Store, StoreEr
 /// Runs that are removed in one transaction: others wait no longer than for these.
 const RUNS_TOGETHER: u64 = 100;
 /// What is locked while data is removed, so that one process at a time does it. No run has such an id.
-const LOCK: RunId = RunId(Uuid::from_u128(0x7265_7465_6e74_696f_6e));
+const LOCK: RunId = RunId(Uuid::from_u128(0x0072_6574_656e_7469_6f6e));
 /// For how long failed attempts to sign in are remembered, which belong to nobody.
 const FAILURES_STAY: Duration = Duration::from_secs(30 * 86_400);
 

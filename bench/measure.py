@@ -5,6 +5,7 @@ import os
 import pathlib
 import sys
 
+import audit
 import embed
 import harness
 import local
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "recorded": recorded.recorded,
     "resume": recorded.resume,
     "version": speed.version,
+    "audit": audit.verify,
     "inspect": peers.inspect,
     "promptfoo": peers.promptfoo,
     "text": text.text,

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod config;
 pub(crate) mod dataset;
@@ -7,6 +8,7 @@ pub(crate) mod db;
 pub(crate) mod judge_check;
 pub(crate) mod judging;
 pub(crate) mod metric;
+pub(crate) mod organization;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod secrets;
@@ -121,6 +123,12 @@ pub(crate) enum Command {
     Serve(Box<serve::ServeArguments>),
     /// The settings of the server: where each comes from, and whether they are right
     Config(config::ConfigArguments),
+    /// The audit log: who did what, and whether anybody changed it
+    Audit(audit::AuditArguments),
+    /// Everything an organization owns: take it along, or erase it
+    Organization(organization::OrganizationArguments),
+    /// Data that is older than an organization keeps it
+    Retention(organization::RetentionArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// The master key that secrets are kept under: see it, change it

@@ -60,11 +60,16 @@ impl Home {
 
     /// Opens the store, as all organizations see it, only if there is one already.
     pub(crate) async fn open_whole_existing(&self) -> Result<Store, CliError> {
-        let store = Store::open_existing_at(&self.folder, &self.location).await?;
+        let store = self.open_whole_if_there().await?;
         let hint = "say where with --home or --database";
         store.ok_or_else(|| {
             CliError::input(format!("there is nothing in {self} yet"), Some(hint.to_owned()))
         })
+    }
+
+    /// Opens the store, as all organizations see it, where there is one.
+    pub(crate) async fn open_whole_if_there(&self) -> Result<Option<Store>, CliError> {
+        Ok(Store::open_existing_at(&self.folder, &self.location).await?)
     }
 
     /// Opens the store of the command line.
@@ -74,7 +79,7 @@ impl Home {
 
     /// Opens the store, where there is one already.
     pub(crate) async fn open_if_there(&self) -> Result<Option<ScopedStore>, CliError> {
-        let store = Store::open_existing_at(&self.folder, &self.location).await?;
+        let store = self.open_whole_if_there().await?;
         Ok(store.map(|store| store.scoped(DEFAULT_ORGANIZATION)))
     }
 

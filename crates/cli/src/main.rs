@@ -74,6 +74,13 @@ fn run(configured: &Configured) -> Result<Exit, CliError> {
         Command::Judge(judge) => block_on(commands::judging::judge::run(judge, &home()?)),
         Command::Serve(serve) => block_on(commands::serve::run(serve, &home()?)),
         Command::Config(config) => block_on(commands::config::run(&config.command, configured)),
+        Command::Audit(audit) => block_on(commands::audit::run(audit, &home()?)),
+        Command::Organization(organization) => {
+            block_on(commands::organization::run(organization, &home()?))
+        }
+        Command::Retention(retention) => {
+            block_on(commands::organization::retention::run(retention, &home()?))
+        }
         Command::Db(db) => block_on(commands::db::run(db, &home()?)),
         Command::Secrets(secrets) => block_on(commands::secrets::run(secrets, &home()?)),
         Command::Export(export) => block_on(commands::export::run(export, &home()?)),

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ProviderKeys, ResponseCache,
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ProviderKeys,
 };
 use fullbench_score::{Item, NamedScorer};
 use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
@@ -35,7 +35,7 @@ impl Connections {
     ) -> Self {
         let gateway = Gateway::new(GatewayOptions {
             organization: store.organization(),
-            cache: cache.map(|cache| cache as Arc<dyn ResponseCache>),
+            cache: cache.map(|cache| cache.of(store.organization())),
             cache_mode: CacheMode::Use,
             budget: monthly,
             stop,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fullbench_store::Store;
+use fullbench_store::{AuditKey, Store};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{KeyRing, Limits};
+use crate::audit::AuditWriter;
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
 use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
@@ -26,17 +27,24 @@ struct Shared {
     streams: Streams,
     reports: Reports,
     writer: SingleWriter,
+    audit: AuditWriter,
     openapi: bytes::Bytes,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl App {
-    pub(crate) fn new(store: Store, config: ServerConfig, openapi: bytes::Bytes) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        config: ServerConfig,
+        openapi: bytes::Bytes,
+        audit_key: AuditKey,
+    ) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
             writer: SingleWriter::start(),
+            audit: AuditWriter::start(audit_key),
             queue: Queue::new(),
             singles: Singles::default(),
             streams: Streams::default(),
@@ -96,6 +104,11 @@ impl App {
     /// The writer of evaluations of single answers.
     pub(crate) fn writer(&self) -> &SingleWriter {
         &self.0.writer
+    }
+
+    /// The writer of the audit log.
+    pub(crate) fn audit(&self) -> &AuditWriter {
+        &self.0.audit
     }
 
     /// The OpenAPI document.

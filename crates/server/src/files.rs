@@ -34,10 +34,15 @@ impl Files {
         Self { organization, objects, incoming: store.home().join(INCOMING) }
     }
 
+    /// A name for a file that goes when it is no longer needed.
+    pub(crate) async fn temporary(&self) -> io::Result<Temporary> {
+        fs::create_dir_all(&self.incoming).await?;
+        Ok(Temporary(self.incoming.join(Uuid::now_v7().to_string())))
+    }
+
     /// Begins to receive a file.
     pub(crate) async fn receive(&self) -> io::Result<Incoming> {
-        fs::create_dir_all(&self.incoming).await?;
-        let path = Temporary(self.incoming.join(Uuid::now_v7().to_string()));
+        let path = self.temporary().await?;
         let file = BufWriter::with_capacity(BUFFER, fs::File::create_new(&path.0).await?);
         Ok(Incoming { path, file, bytes: 0 })
     }
@@ -178,6 +183,12 @@ impl LocalFile {
 
 /// A file that goes when it is no longer needed.
 pub(crate) struct Temporary(PathBuf);
+
+impl Temporary {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl Drop for Temporary {
     fn drop(&mut self) {

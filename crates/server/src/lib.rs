@@ -11,6 +11,7 @@
 mod access;
 mod api;
 mod app;
+mod audit;
 mod config;
 mod extract;
 mod files;

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::access::guarded;
 use crate::api::{Endpoint, docs_page};
 use crate::app::App;
+use crate::audit::RequestId;
 use crate::extract::once;
 use crate::metrics;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
@@ -30,6 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::metrics::endpoints());
     endpoints.extend(resources::organization::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
+    endpoints.extend(resources::audit_log::endpoints());
     endpoints.extend(resources::datasets::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
     endpoints.extend(resources::runs::endpoints());
@@ -55,8 +57,9 @@ pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
     for endpoint in endpoints {
         // A repeated request is answered only to who may make it.
         let once = middleware::from_fn_with_state(app.clone(), once);
+        let audited = endpoint.audited_as();
         let handler = endpoint.router.route_layer(once);
-        router = router.route(endpoint.path, guarded(&app, endpoint.rule, handler));
+        router = router.route(endpoint.path, guarded(&app, endpoint.rule, audited, handler));
     }
     router
         .route("/openapi.json", axum::routing::get(openapi))
@@ -85,13 +88,15 @@ async fn wrong_method(uri: Uri) -> Problem {
 }
 
 /// Names the request, writes it into the log, and turns a panic into a problem.
-async fn around(request: Request, next: Next) -> Response {
+async fn around(mut request: Request, next: Next) -> Response {
     let id = request
         .headers()
         .get(REQUEST_ID)
         .filter(|id| is_plain(id))
         .cloned()
         .or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
+    let text = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    request.extensions_mut().insert(RequestId(text.clone()));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let peer = request.extensions().get::<Peer>().copied();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -100,10 +105,9 @@ async fn around(request: Request, next: Next) -> Response {
         AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
             Problem::new(INTERNAL, "the server failed on this request").into_response()
         });
-    let text = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let headers = std::mem::take(response.headers_mut());
-        let told = Problem { request_id: Some(text.to_owned()), ..problem };
+        let told = Problem { request_id: Some(text.clone()), ..problem };
         response = told.into_response();
         response.headers_mut().extend(
             headers.into_iter().filter(|(name, _)| {
@@ -134,4 +138,28 @@ fn is_plain(id: &HeaderValue) -> bool {
     let bytes = id.as_bytes();
     (1..=128).contains(&bytes.len())
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Rule;
+    use crate::api::Audit;
+
+    #[test]
+    fn whatever_changes_something_is_audited_or_says_why_not() {
+        let mut unaudited = Vec::new();
+        for endpoint in endpoints() {
+            match endpoint.audit {
+                // Whoever answers to anybody notes by itself what must be noted.
+                Audit::Always => {}
+                Audit::Not(_) if endpoint.rule == Rule::Public => {}
+                Audit::Reads => assert_eq!(endpoint.method, "get", "{}", endpoint.id),
+                Audit::Not(_) => unaudited.push(endpoint.id),
+            }
+        }
+        let expected =
+            ["sample_test_cases", "create_evaluation", "create_document", "create_judgement"];
+        assert_eq!(unaudited, expected);
+    }
 }

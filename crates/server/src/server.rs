@@ -47,7 +47,8 @@ impl Server {
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         store.check_keys().await.map_err(StartError::MasterKey)?;
-        let app = App::new(store, config, document.into());
+        let audit_key = store.audit_key().await.map_err(StartError::MasterKey)?;
+        let app = App::new(store, config, document.into(), audit_key);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router, certificates })

@@ -4,18 +4,19 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use fullbench_llm::ResponseCache;
-use fullbench_types::{ContentHash, Generation};
+use fullbench_types::{ContentHash, Generation, OrganizationId};
 use sea_orm::sqlx::sqlite::SqliteSynchronous;
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TransactionTrait, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
 use crate::runs::now_milliseconds;
-use crate::sqlite::connect;
+use crate::sqlite::{connect, forget_removed};
 
 /// How old and how large the cache may become.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,7 @@ pub struct CacheLimits {
 }
 
 enum Write {
-    Put { key: ContentHash, response: String },
+    Put { key: ContentHash, response: String, organization: OrganizationId },
     Used { key: ContentHash },
     Flush(oneshot::Sender<()>),
 }
@@ -62,14 +63,17 @@ pub struct DiskCache {
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS responses (key BLOB PRIMARY KEY, \
     response TEXT NOT NULL, size INTEGER NOT NULL, created_at INTEGER NOT NULL, \
-    used_at INTEGER NOT NULL)";
+    used_at INTEGER NOT NULL, organization BLOB)";
+
+/// The database file in a folder.
+const FILE: &str = "cache.db";
 
 impl DiskCache {
     /// Opens the cache of a folder and removes what is too old or too much.
     pub async fn open(home: &Path, limits: CacheLimits) -> Result<Self, StoreError> {
         std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
-        let database = connect(&home.join("cache.db"), SqliteSynchronous::Normal).await?;
-        database.execute_unprepared(TABLE).await?;
+        let database = connect(&home.join(FILE), SqliteSynchronous::Normal).await?;
+        make_table(&database).await?;
         database
             .execute_unprepared("CREATE INDEX IF NOT EXISTS responses_used ON responses (used_at)")
             .await?;
@@ -80,6 +84,34 @@ impl DiskCache {
         let cache = Self { database, reads, writes, limits };
         cache.prune().await?;
         Ok(cache)
+    }
+
+    /// The cache as an organization uses it: what it puts there is its own.
+    #[must_use]
+    pub fn of(self: Arc<Self>, organization: OrganizationId) -> Arc<dyn ResponseCache> {
+        Arc::new(OwnedCache { cache: self, organization })
+    }
+
+    /// Removes all replies of an organization from the cache of a folder, and those of whom it does not say whose they are; says
+    /// how many.
+    pub(crate) async fn erase(
+        home: &Path,
+        organization: OrganizationId,
+    ) -> Result<u64, StoreError> {
+        let path = home.join(FILE);
+        if !path.exists() {
+            return Ok(0);
+        }
+        let database = connect(&path, SqliteSynchronous::Normal).await?;
+        make_table(&database).await?;
+        let sql = "DELETE FROM responses WHERE organization = $1 OR organization IS NULL";
+        let values = [organization.0.as_bytes().to_vec().into()];
+        let backend = database.get_database_backend();
+        let statement = Statement::from_sql_and_values(backend, sql, values);
+        let removed = database.execute_raw(statement).await?.rows_affected();
+        forget_removed(&database).await?;
+        database.close().await?;
+        Ok(removed)
     }
 
     /// Waits until everything put so far is written.
@@ -124,15 +156,33 @@ impl DiskCache {
     }
 }
 
+/// Makes the table, or what a table of an earlier version lacks.
+async fn make_table(database: &DatabaseConnection) -> Result<(), StoreError> {
+    database.execute_unprepared(TABLE).await?;
+    let sql = "SELECT 1 FROM pragma_table_info('responses') WHERE name = 'organization'";
+    let statement = Statement::from_string(database.get_database_backend(), sql);
+    if database.query_one_raw(statement).await?.is_none() {
+        database.execute_unprepared("ALTER TABLE responses ADD COLUMN organization BLOB").await?;
+    }
+    Ok(())
+}
+
+/// The cache as one organization uses it.
+struct OwnedCache {
+    cache: Arc<DiskCache>,
+    organization: OrganizationId,
+}
+
 #[async_trait]
-impl ResponseCache for DiskCache {
+impl ResponseCache for OwnedCache {
     async fn get(&self, key: &ContentHash) -> Option<Generation> {
         let (found, waiting) = oneshot::channel();
-        self.reads.send(Read { key: *key, oldest: self.oldest(), found }).ok()?;
+        let DiskCache { reads, writes, .. } = &*self.cache;
+        reads.send(Read { key: *key, oldest: self.cache.oldest(), found }).ok()?;
         let Found { response, used_at } = waiting.await.ok().flatten()?;
         let generation = serde_json::from_str(&response).ok()?;
         if used_at < now_milliseconds().saturating_sub(USE_TOLD_AFTER) {
-            let _ = self.writes.send(Write::Used { key: *key });
+            let _ = writes.send(Write::Used { key: *key });
         }
         Some(generation)
     }
@@ -140,7 +190,8 @@ impl ResponseCache for DiskCache {
     async fn put(&self, key: &ContentHash, generation: &Generation) {
         match serde_json::to_string(generation) {
             Ok(response) => {
-                let _ = self.writes.send(Write::Put { key: *key, response });
+                let organization = self.organization;
+                let _ = self.cache.writes.send(Write::Put { key: *key, response, organization });
             }
             Err(error) => tracing::warn!(%error, "a reply could not be cached"),
         }
@@ -230,14 +281,21 @@ async fn write_group(
                 "UPDATE responses SET used_at = $1 WHERE key = $2",
                 vec![now.into(), key.0.to_vec().into()],
             ),
-            Write::Put { key, response } => {
+            Write::Put { key, response, organization } => {
                 let size = response.len() as i64;
                 (
-                    "INSERT INTO responses (key, response, size, created_at, used_at) \
-                     VALUES ($1, $2, $3, $4, $4) ON CONFLICT (key) DO UPDATE \
+                    "INSERT INTO responses (key, response, size, created_at, used_at, organization) \
+                     VALUES ($1, $2, $3, $4, $4, $5) ON CONFLICT (key) DO UPDATE \
                      SET response = excluded.response, size = excluded.size, \
-                     created_at = excluded.created_at, used_at = excluded.used_at",
-                    vec![key.0.to_vec().into(), response.into(), size.into(), now.into()],
+                     created_at = excluded.created_at, used_at = excluded.used_at, \
+                     organization = excluded.organization",
+                    vec![
+                        key.0.to_vec().into(),
+                        response.into(),
+                        size.into(),
+                        now.into(),
+                        organization.0.as_bytes().to_vec().into(),
+                    ],
                 )
             }
         };

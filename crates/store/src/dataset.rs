@@ -266,7 +266,11 @@ impl ScopedStore {
             .on_conflict(same)
             .exec_without_returning(&self.database)
             .await?;
-        Ok(())
+        // A block that another data set had, too, may have been removed with it before this one named it.
+        match version.blocks.iter().find(|block| !self.objects.contains(&block.hash)) {
+            Some(block) => Err(StoreError::FileNotFound(format!("objects/{}", block.hash))),
+            None => Ok(()),
+        }
     }
 
     /// The version of this hash.

@@ -205,6 +205,14 @@ pub enum StoreError {
         /// Why not.
         reason: &'static str,
     },
+    /// It is being worked with.
+    #[error("the {kind} `{name}` is in use: a run on it goes on")]
+    InUse {
+        /// What was to be removed.
+        kind: EntityKind,
+        /// Its name.
+        name: String,
+    },
     /// Another process changed it at the same time.
     #[error("the {kind} `{name}` was changed by another process at the same time")]
     ChangedMeanwhile {
@@ -314,6 +322,7 @@ impl StoreError {
             | Self::FileExists(_)
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
+            | Self::InUse { .. }
             | Self::ChangedMeanwhile { .. }
             | Self::KeysDeleted => ErrorCode::Conflict,
             Self::Unconnected { problem, .. } => match problem {
@@ -378,6 +387,7 @@ impl StoreError {
                 Some("deprecate its published versions first")
             }
             Self::Immutable { .. } => Some("add your own under another name"),
+            Self::InUse { .. } => Some("cancel the run, or wait for its end"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {
                 Some("a scale's worst is 0 and its best 1: 4 of 1 to 5 is 0.75")

@@ -6,10 +6,15 @@
 
 #[cfg(test)]
 extern crate self as fullbench_store;
+mod audit;
 #[cfg(test)]
 #[path = "../tests/backend/mod.rs"]
 mod backend;
 mod backup;
+#[cfg(test)]
+#[allow(dead_code, clippy::unwrap_used)]
+#[path = "../tests/backup/fixture.rs"]
+mod backup_fixture;
 mod baselines;
 mod cache;
 mod connection;
@@ -21,6 +26,7 @@ mod error;
 mod insert;
 mod judgements;
 mod judging;
+mod lifecycle;
 mod location;
 mod lock;
 mod migration;
@@ -40,7 +46,11 @@ mod sqlite;
 mod status;
 mod vault;
 
-pub use backup::{BackupContents, BackupObjects, BackupTable};
+pub use audit::{
+    AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey, AuditLine, AuditReport,
+    ChainCheck, NewAuditEntry, SEAL_BROKEN, check_audit_file,
+};
+pub use backup::{BackupContents, BackupObjects, BackupTable, ExportContents};
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
@@ -58,6 +68,7 @@ pub use judging::{
     CriterionRecord, CriterionSource, JudgeRecord, JudgedRecord, MethodRecord, ModelRecord,
     NewJudge, NewModel, ThresholdRecord,
 };
+pub use lifecycle::{ErasureReceipt, RemovedDataset, RemovedRows, RetentionReport};
 pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation};
 pub use lock::RunLock;
 pub use objects::{FileStream, ObjectStore, StoredFile};

@@ -7,7 +7,7 @@ use sea_orm::sqlx::ConnectOptions;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::{DatabaseConnection, SqlxSqliteConnector, TransactionTrait};
+use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, TransactionTrait};
 use sea_orm_migration::MigratorTrait;
 
 use crate::migration::{Migrator, refuse_newer};
@@ -63,6 +63,13 @@ pub(crate) async fn connect(
 /// Connects to an SQLite file to read whole tables: few of their rows, which may be large, are in memory at a time.
 pub(crate) async fn connect_to_read(path: &Path) -> Result<DatabaseConnection, StoreError> {
     connect_with(path, SqliteSynchronous::Full, WHOLE_ROW_BUFFER).await
+}
+
+/// Leaves nothing of removed rows in the files of a database: neither in free pages nor in the write-ahead log.
+pub(crate) async fn forget_removed(database: &impl ConnectionTrait) -> Result<(), StoreError> {
+    database.execute_unprepared("VACUUM").await?;
+    database.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+    Ok(())
 }
 
 async fn connect_with(

@@ -274,17 +274,19 @@ async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) 
 async fn the_cache_forgets_by_age_and_by_size() {
     let folder = tempfile::tempdir().unwrap();
     let roomy = CacheLimits { max_age: Duration::from_secs(3600), max_bytes: 1 << 30 };
-    let cache = DiskCache::open(folder.path(), roomy).await.unwrap();
+    let disk = Arc::new(DiskCache::open(folder.path(), roomy).await.unwrap());
+    let cache = disk.clone().of(DEFAULT_ORGANIZATION);
     let keys: Vec<ContentHash> = (0..3000u32).map(|n| ContentHash::of(&n.to_le_bytes())).collect();
     for key in &keys {
         cache.put(key, &answer("an answer")).await;
     }
-    cache.flush().await;
+    disk.flush().await;
     assert_eq!(cache.get(&keys[5]).await.unwrap().text, "an answer");
     assert!(cache.get(&ContentHash::of(b"other")).await.is_none());
-    drop(cache);
+    drop((cache, disk));
     let small = CacheLimits { max_bytes: 400_000, ..roomy };
-    let cache = DiskCache::open(folder.path(), small).await.unwrap();
+    let cache = Arc::new(DiskCache::open(folder.path(), small).await.unwrap());
+    let cache = cache.of(DEFAULT_ORGANIZATION);
     let mut left = 0;
     for key in &keys {
         left += u32::from(cache.get(key).await.is_some());
@@ -293,7 +295,8 @@ async fn the_cache_forgets_by_age_and_by_size() {
     drop(cache);
     let stale = CacheLimits { max_age: Duration::ZERO, ..roomy };
     tokio::time::sleep(Duration::from_millis(5)).await;
-    let cache = DiskCache::open(folder.path(), stale).await.unwrap();
+    let cache = Arc::new(DiskCache::open(folder.path(), stale).await.unwrap());
+    let cache = cache.of(DEFAULT_ORGANIZATION);
     assert!(cache.get(&keys[2999]).await.is_none());
 }
 

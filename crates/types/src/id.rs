@@ -14,6 +14,9 @@ pub struct OrganizationId(pub Uuid);
 /// The organization of a command line that works on its own.
 pub const DEFAULT_ORGANIZATION: OrganizationId = OrganizationId(Uuid::nil());
 
+/// Nobody's organization: under its id the audit log keeps what concerns the installation itself.
+pub const SYSTEM_ORGANIZATION: OrganizationId = OrganizationId(Uuid::max());
+
 /// A run: UUIDv7, so that ids sort by time of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -3,6 +3,7 @@
 //! Plain data with serde, no I/O. Every other crate speaks in these words.
 
 mod access;
+mod audit;
 mod case;
 mod criterion;
 mod error;
@@ -18,6 +19,7 @@ mod score;
 mod words;
 
 pub use access::Action;
+pub use audit::AuditPhase;
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};
 pub use error::ErrorCode;
@@ -25,7 +27,8 @@ pub use generation::{
     ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,
 };
 pub use id::{
-    ContentHash, DEFAULT_ORGANIZATION, JudgeId, OrganizationId, ProviderBatchId, RunId, UnitKey,
+    ContentHash, DEFAULT_ORGANIZATION, JudgeId, OrganizationId, ProviderBatchId, RunId,
+    SYSTEM_ORGANIZATION, UnitKey,
 };
 pub use judgement::{JudgeReference, JudgeReply, Judgement};
 pub use message::{Message, Role};

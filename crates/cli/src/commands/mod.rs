@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -13,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod judging;
 pub(crate) mod list;
 pub(crate) mod metric;
+pub(crate) mod organization;
 pub(crate) mod reference;
 pub(crate) mod rescore;
 pub(crate) mod resume;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fullbench_llm::{
     Budget, BudgetExhausted, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ModelHandle,
-    Provider, ResponseCache,
+    Provider,
 };
 use fullbench_score::NamedScorer;
 use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, ToldNames};
@@ -84,7 +84,7 @@ pub async fn execute(
     let batcher = batcher(&control, kept_batches.clone(), &keys).await?;
     let gateway = Gateway::new(GatewayOptions {
         organization: store.organization(),
-        cache: cache.clone().map(|cache| cache as Arc<dyn ResponseCache>),
+        cache: cache.clone().map(|cache| cache.of(store.organization())),
         cache_mode: control.cache_mode,
         budget: budget.clone(),
         stop: control.stop.clone(),

@@ -40,6 +40,13 @@ pub(crate) enum Credential {
 }
 
 impl Credential {
+    /// What kind it is, in a word.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::Key(_) => "key",
+        }
+    }
+
     /// Its id.
     pub(crate) fn id(self) -> Uuid {
         match self {

@@ -1,23 +1,34 @@
-//! What stands before every endpoint: who calls, whether their role and key allow it, and not too often.
+//! What stands before every endpoint: who calls, whether their role and key allow it, not too often, and what the audit log keeps of it.
 
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 
 use super::{Caller, Rule, operator};
 use crate::app::App;
+use crate::audit::{AuditNote, Audited, Trail};
 use crate::problem::{FORBIDDEN, Problem};
 
 /// The endpoint behind its guard.
-pub(crate) fn guarded(app: &App, rule: Rule, endpoint: MethodRouter<App>) -> MethodRouter<App> {
+pub(crate) fn guarded(
+    app: &App,
+    rule: Rule,
+    audited: Audited,
+    endpoint: MethodRouter<App>,
+) -> MethodRouter<App> {
     match rule {
         Rule::Public => endpoint,
-        rule => endpoint.route_layer(from_fn_with_state((app.clone(), rule), guard)),
+        rule => endpoint.route_layer(from_fn_with_state((app.clone(), rule, audited), guard)),
     }
 }
 
-async fn guard(State((app, rule)): State<(App, Rule)>, request: Request, next: Next) -> Response {
+async fn guard(
+    State((app, rule, audited)): State<(App, Rule, Audited)>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (mut parts, body) = request.into_parts();
     if rule == Rule::Operator {
         return match operator::check(&app, &parts) {
@@ -35,13 +46,37 @@ async fn guard(State((app, rule)): State<(App, Rule)>, request: Request, next: N
         false => refusal(&caller, rule),
     };
     let mut response = match refusal {
-        Some(problem) => problem.into_response(),
+        Some(problem) => {
+            let response = problem.into_response();
+            if response.status() == StatusCode::FORBIDDEN {
+                let mut trail = Trail::of(&app, &caller, audited, &parts);
+                trail.end(response.status(), &AuditNote::default()).await;
+            }
+            response
+        }
         None => {
+            let trail = audited.always.then(|| Trail::of(&app, &caller, audited, &parts));
             parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
+            let request = Request::from_parts(parts, body);
+            match trail {
+                Some(trail) => carry_out(trail, request, next).await,
+                None => next.run(request).await,
+            }
         }
     };
     pace.tell(response.headers_mut());
+    response
+}
+
+/// Carries a request out between two entries of the audit log, or not at all.
+async fn carry_out(mut trail: Trail, mut request: Request, next: Next) -> Response {
+    if let Err(problem) = trail.begin().await {
+        return problem.into_response();
+    }
+    let note = AuditNote::default();
+    request.extensions_mut().insert(note.clone());
+    let response = next.run(request).await;
+    trail.end(response.status(), &note).await;
     response
 }
 

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::access::Rule;
 use crate::app::App;
+use crate::audit::Audited;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
@@ -39,7 +40,19 @@ pub(crate) struct Endpoint {
     pub(crate) is_idempotent_by_key: bool,
     pub(crate) takes_if_match: bool,
     pub(crate) takes_last_event_id: bool,
+    pub(crate) audit: Audit,
     pub(crate) router: MethodRouter<App>,
+}
+
+/// Whether the audit log tells of an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audit {
+    /// It only reads.
+    Reads,
+    /// Each time.
+    Always,
+    /// It changes something, and is not noted, because of this.
+    Not(&'static str),
 }
 
 fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
@@ -68,6 +81,9 @@ impl Endpoint {
         if path.contains('{') {
             refusals.push(404);
         }
+        if method != "get" && rule != Rule::Public {
+            refusals.push(503);
+        }
         Self {
             method,
             path,
@@ -83,6 +99,7 @@ impl Endpoint {
             is_idempotent_by_key: false,
             takes_if_match: false,
             takes_last_event_id: false,
+            audit: if method == "get" { Audit::Reads } else { Audit::Always },
             router: on(filter, handler),
         }
     }
@@ -205,6 +222,22 @@ impl Endpoint {
     /// It goes on after the event named by `Last-Event-ID`.
     pub(crate) fn resumable(self) -> Self {
         Self { takes_last_event_id: true, ..self }
+    }
+
+    /// The audit log tells of it although it only reads: what it gives away is not for everybody.
+    pub(crate) fn audited(self) -> Self {
+        Self { audit: Audit::Always, ..self }.refuses(&[503])
+    }
+
+    /// The audit log does not tell of it, although it is no GET, because of this.
+    pub(crate) fn unaudited(self, reason: &'static str) -> Self {
+        Self { audit: Audit::Not(reason), ..self }
+    }
+
+    /// What the audit log is told.
+    pub(crate) fn audited_as(&self) -> Audited {
+        let always = self.audit == Audit::Always;
+        Audited { action: self.id, path: self.path, always }
     }
 
     /// It may refuse with these statuses.

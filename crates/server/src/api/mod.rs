@@ -6,5 +6,7 @@ mod endpoint;
 mod page;
 
 pub(crate) use document::openapi;
+#[cfg(test)]
+pub(crate) use endpoint::Audit;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use page::docs_page;

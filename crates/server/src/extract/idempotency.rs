@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::problem::{IN_PROGRESS, INVALID, KEY_REUSED, MALFORMED, Problem, TOO_LARGE};
 
 /// The header with the key.
@@ -30,7 +31,11 @@ impl FromRequestParts<App> for NewId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
-        Ok(parts.extensions.get::<Self>().copied().unwrap_or_else(|| Self(Uuid::now_v7())))
+        let id = parts.extensions.get::<Self>().copied().unwrap_or_else(|| Self(Uuid::now_v7()));
+        if let Some(note) = parts.extensions.get::<AuditNote>() {
+            note.creates(id.0);
+        }
+        Ok(id)
     }
 }
 

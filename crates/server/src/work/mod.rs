@@ -1,10 +1,12 @@
 //! What the server does beside answering: it works on runs by their urgency, writes single evaluations in groups, looks
-//! through uploaded versions of data sets, and tells webhooks of events.
+//! through uploaded versions of data sets, tells webhooks of events, and removes what is too old or to be erased.
 
+mod erasure;
 mod frozen;
 mod launch;
 mod queue;
 mod reports;
+mod retention;
 mod runner;
 mod singles;
 mod streams;
@@ -12,6 +14,7 @@ mod validation;
 pub(crate) mod webhooks;
 mod writer;
 
+pub(crate) use erasure::erase;
 pub(crate) use frozen::{check_valid, frozen, in_background};
 pub(crate) use launch::{Wanted, launch};
 pub(crate) use queue::Queue;
@@ -29,6 +32,7 @@ use crate::server::StartError;
 pub(crate) async fn start(app: &App) -> Result<(), StartError> {
     streams::start(app);
     webhooks::start(app)?;
+    retention::start(app);
     validation::start(app).await?;
     Ok(runner::start(app).await?)
 }

@@ -58,6 +58,11 @@ impl Reports {
         Ok(report)
     }
 
+    /// Forgets all of them.
+    pub(crate) fn forget(&self) {
+        self.kept().clear();
+    }
+
     fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

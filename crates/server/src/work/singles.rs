@@ -107,6 +107,12 @@ impl Singles {
         Ok(Arc::new(set))
     }
 
+    /// Forgets what is kept for an organization, and sets of scorers that it may have asked for.
+    pub(crate) fn forget(&self, organization: OrganizationId) {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).remove(&organization);
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     async fn connections(
         &self,
         app: &App,

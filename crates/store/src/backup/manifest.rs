@@ -43,6 +43,12 @@ pub(super) struct TableHeader {
     pub(super) columns: Vec<Column>,
 }
 
+impl TableHeader {
+    pub(super) fn of(table: &Table) -> Self {
+        Self { name: table.name.clone(), columns: table.columns.clone() }
+    }
+}
+
 impl Header {
     /// The header of a backup that is made now.
     pub(super) fn new(migrations: Vec<String>, schema: &Schema) -> Self {
@@ -52,14 +58,7 @@ impl Header {
             fullbench: env!("CARGO_PKG_VERSION").to_owned(),
             created_at: Timestamp::now(),
             migrations,
-            tables: schema
-                .tables
-                .iter()
-                .map(|table| TableHeader {
-                    name: table.name.clone(),
-                    columns: table.columns.clone(),
-                })
-                .collect(),
+            tables: schema.tables.iter().map(TableHeader::of).collect(),
         }
     }
 
@@ -135,8 +134,8 @@ impl Count {
 }
 
 impl Tally {
-    pub(super) fn new(header: &Header) -> Self {
-        let tables = header.tables.iter().map(|table| (table.name.clone(), Count::default()));
+    pub(super) fn new(tables: &[TableHeader]) -> Self {
+        let tables = tables.iter().map(|table| (table.name.clone(), Count::default()));
         Self {
             tables: tables.collect(),
             blobs: Count::default(),

@@ -13,11 +13,14 @@ mod archive;
 mod check;
 mod manifest;
 mod new_file;
+mod organization;
 mod reader;
 mod restore;
 mod rows;
 mod target;
 mod writer;
+
+pub use organization::ExportContents;
 
 use std::path::Path;
 

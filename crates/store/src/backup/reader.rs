@@ -49,7 +49,7 @@ impl BackupFile {
         Ok(BackupReader {
             path: self.path.clone(),
             archive,
-            tally: Tally::new(&header),
+            tally: Tally::new(&header.tables),
             header,
             manifest: None,
             member: Member::File,

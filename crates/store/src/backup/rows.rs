@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::schema::{Column, ColumnKind, Table};
 
-/// All rows of a table, in the order of its key.
-pub(super) fn select(table: &Table, backend: DbBackend) -> String {
+/// All rows of a table that a condition holds for, in the order of its key.
+pub(super) fn select(table: &Table, backend: DbBackend, condition: &str) -> String {
     let is_postgres = backend == DbBackend::Postgres;
     let column = |column: &Column| match column.kind {
         // Shorter ones among them.
@@ -21,7 +21,7 @@ pub(super) fn select(table: &Table, backend: DbBackend) -> String {
     let columns: Vec<String> = table.columns.iter().map(column).collect();
     let key: Vec<String> = table.key.iter().map(|name| format!("\"{name}\"")).collect();
     format!(
-        "SELECT {} FROM \"{}\" ORDER BY {}",
+        "SELECT {} FROM \"{}\" {condition} ORDER BY {}",
         columns.join(", "),
         table.stored_as,
         key.join(", ")

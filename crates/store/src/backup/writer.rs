@@ -1,6 +1,7 @@
 //! Writes a backup: all rows as one snapshot shows them, then the objects they name.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::Path;
 
 use fullbench_types::{ContentHash, OrganizationId};
@@ -10,7 +11,7 @@ use uuid::Uuid;
 
 use super::BackupContents;
 use super::archive::ArchiveWriter;
-use super::manifest::{HEADER, Header, MANIFEST, Tally};
+use super::manifest::{HEADER, Header, MANIFEST, Manifest, TableHeader, Tally};
 use super::new_file::NewFile;
 use super::{reader, rows};
 use crate::connection::ScopedTransaction;
@@ -45,43 +46,30 @@ pub(super) async fn back_up(
     let (new, file) = NewFile::create(path, overwrite)?;
     let header = Header::new(migrations, &schema);
     let time = u64::try_from(header.created_at.as_second()).unwrap_or_default();
-    let mut backup = BackupWriter {
-        archive: ArchiveWriter::new(file, time),
-        tally: Tally::new(&header),
-        path: new.path(),
-    };
+    let mut backup = BackupWriter::new(file, new.path(), time, &header.tables);
     backup.member(HEADER.to_owned(), to_json(&header)?).await?;
     let mut named = NamedObjects::default();
+    let backend = snapshot.get_database_backend();
     for (place, table) in schema.tables.iter().enumerate() {
-        backup.table(place, table, &snapshot, &mut named).await?;
+        let rows = Statement::from_string(backend, rows::select(table, backend, ""));
+        backup.table(place, table, &snapshot, rows, &mut named).await?;
     }
     // Objects never change: what the rows name can be read without holding on to the snapshot.
     drop(snapshot);
     database.close().await?;
-    for problem in named.problems {
-        backup.tally.missing(problem);
-    }
-    backup.blobs(&objects, named.blobs).await?;
-    for key in named.files {
-        backup.file(&objects, key).await?;
-    }
-    let BackupWriter { mut archive, tally, path } = backup;
-    let manifest = tally.manifest();
-    let failed = |source| StoreError::File { path: path.to_owned(), source };
-    archive.member(MANIFEST.to_owned(), to_json(&manifest)?).await.map_err(failed)?;
-    archive.finish().await.map_err(failed)?;
+    let manifest = backup.finish(&objects, named).await?;
     new.keep()?;
     Ok(reader::contents(header, manifest))
 }
 
-fn to_json(value: &impl serde::Serialize) -> Result<Vec<u8>, StoreError> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Vec<u8>, StoreError> {
     let json = serde_json::to_vec_pretty(value);
     json.map_err(|error| StoreError::Damaged(format!("the backup: {error}")))
 }
 
 /// The objects that rows name.
 #[derive(Default)]
-struct NamedObjects {
+pub(super) struct NamedObjects {
     blobs: BTreeSet<ContentHash>,
     files: BTreeSet<String>,
     problems: Vec<String>,
@@ -118,28 +106,57 @@ impl NamedObjects {
 }
 
 /// A backup in the making.
-struct BackupWriter<'path> {
+pub(super) struct BackupWriter<'path> {
     archive: ArchiveWriter,
     tally: Tally,
     path: &'path Path,
 }
 
-impl BackupWriter<'_> {
-    async fn member(&mut self, name: String, content: Vec<u8>) -> Result<(), StoreError> {
+impl<'path> BackupWriter<'path> {
+    /// Begins to write into a file of that name; members are dated with the time, in seconds.
+    pub(super) fn new(file: File, path: &'path Path, time: u64, tables: &[TableHeader]) -> Self {
+        Self { archive: ArchiveWriter::new(file, time), tally: Tally::new(tables), path }
+    }
+
+    /// Adds the objects that rows name, and says at the end what there is.
+    pub(super) async fn finish(
+        mut self,
+        objects: &ObjectStore,
+        named: NamedObjects,
+    ) -> Result<Manifest, StoreError> {
+        for problem in named.problems {
+            self.tally.missing(problem);
+        }
+        self.blobs(objects, named.blobs).await?;
+        for key in named.files {
+            self.file(objects, key).await?;
+        }
+        let Self { mut archive, tally, path } = self;
+        let manifest = tally.manifest();
+        let failed = |source| StoreError::File { path: path.to_owned(), source };
+        archive.member(MANIFEST.to_owned(), to_json(&manifest)?).await.map_err(failed)?;
+        archive.finish().await.map_err(failed)?;
+        Ok(manifest)
+    }
+
+    pub(super) async fn member(
+        &mut self,
+        name: String,
+        content: Vec<u8>,
+    ) -> Result<(), StoreError> {
         let written = self.archive.member(name, content).await;
         written.map_err(StoreError::file(self.path))
     }
 
-    /// All rows of a table, in parts.
-    async fn table(
+    /// Rows of a table, in parts.
+    pub(super) async fn table(
         &mut self,
         place: usize,
         table: &Table,
         snapshot: &ScopedTransaction,
+        statement: Statement,
         named: &mut NamedObjects,
     ) -> Result<(), StoreError> {
-        let backend = snapshot.get_database_backend();
-        let statement = Statement::from_string(backend, rows::select(table, backend));
         let mut found = snapshot.plain().stream_raw(statement).await?;
         let (mut lines, mut part) = (Vec::new(), 0);
         loop {

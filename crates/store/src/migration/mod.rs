@@ -15,6 +15,7 @@ mod m0011_platform;
 mod m0012_documents_and_prompts;
 mod m0013_webhooks;
 mod m0014_access;
+mod m0015_audit;
 mod m0016_secrets;
 mod m0018_spending;
 
@@ -46,6 +47,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_documents_and_prompts::Migration),
             Box::new(m0013_webhooks::Migration),
             Box::new(m0014_access::Migration),
+            Box::new(m0015_audit::Migration),
             Box::new(m0016_secrets::Migration),
             Box::new(m0018_spending::Migration),
         ]

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use fullbench_types::OrganizationId;
 use futures::stream::{BoxStream, Stream, StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -125,6 +126,31 @@ impl ObjectStore {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.files.failed(key)(error)),
         }
+    }
+
+    /// Removes all files of an organization; says how many.
+    pub(crate) async fn delete_files_of(
+        &self,
+        organization: OrganizationId,
+    ) -> Result<u64, StoreError> {
+        let key = organization.0.to_string();
+        let (objects, folder) = self.files.place(&key)?;
+        let failed = self.files.failed(&key);
+        let found: Vec<_> = objects.list(Some(&folder)).try_collect().await.map_err(&failed)?;
+        for file in &found {
+            objects.delete(&file.location).await.map_err(&failed)?;
+        }
+        if let Files::Folder(folder) = &self.files {
+            // What is left are folders, and files that were never finished.
+            let folder = folder.join(&key);
+            match std::fs::remove_dir_all(&folder) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::File { path: folder, source: error });
+                }
+                _ => {}
+            }
+        }
+        Ok(found.len() as u64)
     }
 
     /// Where a file is, or would be: `file:///folder/key` or `s3://bucket/prefix/files/key`.

@@ -106,6 +106,20 @@ impl ObjectStore {
         }
     }
 
+    /// Removes a blob and its copy; one that is not there is removed already.
+    pub(crate) fn remove(&self, hash: &ContentHash) -> Result<(), StoreError> {
+        if let Some(remote) = &self.remote {
+            remote.delete(&name(hash))?;
+        }
+        let path = self.path(hash);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::File { path, source: error })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What the folder has under that name, if it is whole.
     fn copy(&self, hash: &ContentHash) -> Option<Vec<u8>> {
         let stored = std::fs::read(self.path(hash)).ok()?;

@@ -165,6 +165,15 @@ impl RemoteBlobs {
         found.is_ok()
     }
 
+    pub(super) fn delete(&self, name: &str) -> Result<(), StoreError> {
+        let gone = self
+            .wait(name, |remote, path| Box::pin(async move { remote.objects.delete(&path).await }));
+        match gone {
+            Err(StoreError::FileNotFound(_)) => Ok(()),
+            other => other,
+        }
+    }
+
     fn wait<T: Send + 'static>(
         &self,
         name: &str,

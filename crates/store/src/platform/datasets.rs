@@ -1,8 +1,8 @@
 //! Data sets: named, with tags; their cases are in versions.
 
-use fullbench_types::{DatasetKind, VersionStatus};
+use fullbench_types::DatasetKind;
 use jiff::Timestamp;
-use sea_orm::sea_query::{Expr, Query};
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter,
     QueryOrder, QuerySelect, Select,
@@ -10,7 +10,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{Page, from_json, time, to_json, word};
-use crate::entity::platform::{dataset, dataset_version};
+use crate::entity::platform::dataset;
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
 
@@ -157,35 +157,6 @@ impl ScopedStore {
             return Err(meanwhile(id));
         }
         self.dataset_record(id).await
-    }
-
-    /// Removes a data set with all its versions, if it is still as the remover saw it and none of them is published.
-    pub async fn remove_dataset(&self, id: Uuid, seen: Option<u32>) -> Result<(), StoreError> {
-        let before = self.dataset_record(id).await?;
-        if seen.is_some_and(|seen| seen != before.revision) {
-            return Err(meanwhile(id));
-        }
-        let published = Query::select()
-            .column(dataset_version::Column::DatasetId)
-            .from(dataset_version::Entity)
-            .and_where(dataset_version::Column::DatasetId.eq(id))
-            .and_where(dataset_version::Column::Status.eq(VersionStatus::Published.as_str()))
-            .to_owned();
-        let removed = dataset::Entity::delete_many()
-            .filter(dataset::Column::Id.eq(id))
-            .filter(dataset::Column::OrganizationId.eq(self.organization.0))
-            .filter(dataset::Column::Revision.eq(before.revision as i32))
-            .filter(dataset::Column::Id.not_in_subquery(published))
-            .exec(&self.database)
-            .await?;
-        if removed.rows_affected > 0 {
-            return Ok(());
-        }
-        if self.dataset_record(id).await?.revision != before.revision {
-            return Err(meanwhile(id));
-        }
-        let (kind, name) = (EntityKind::Dataset, before.name);
-        Err(StoreError::Immutable { kind, name, reason: "it has a published version" })
     }
 
     fn dataset_rows(&self) -> Select<dataset::Entity> {

@@ -27,6 +27,7 @@ pub use events::{EventRecord, NewEvent};
 pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
 pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
+pub(crate) use organizations::default_organization;
 pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
 pub use outbox::{AfterAttempt, DueDelivery};
 pub use prompts::{

@@ -1,6 +1,6 @@
 //! Organizations: made and listed without a scope, since they are the scopes.
 
-use fullbench_types::{OrganizationId, Plan};
+use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan};
 use jiff::Timestamp;
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, QueryOrder};
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,22 @@ pub struct OrganizationRecord {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+}
+
+/// The organization of the command line, as every database has it from the beginning.
+pub(crate) fn default_organization() -> organization::ActiveModel {
+    let now = now_milliseconds();
+    organization::ActiveModel {
+        id: Set(DEFAULT_ORGANIZATION.0),
+        name: Set("Default".to_owned()),
+        slug: Set("default".to_owned()),
+        plan: Set(Plan::Free.as_str().to_owned()),
+        settings: Set("{}".to_owned()),
+        billing_email: Set(None),
+        last_event: Set(0),
+        created_at: Set(now),
+        updated_at: Set(now),
+    }
 }
 
 impl Store {

@@ -109,7 +109,8 @@ impl Vault {
         Ok(keys)
     }
 
-    fn forget(&self, organization: OrganizationId) {
+    /// Forgets the keys of an organization, which are read anew.
+    pub(crate) fn forget(&self, organization: OrganizationId) {
         let mut loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.remove(&organization);
     }

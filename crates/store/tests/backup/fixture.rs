@@ -34,6 +34,10 @@ INSERT INTO password_resets (id, organization_id, user_id, token_hash, created_a
     VALUES (<15>, <7>, <8>, 'abg', 1, 2, NULL);
 INSERT INTO sign_in_failures (subject, failures, last_at, locked_until) VALUES ('s', 2147483647, 1, NULL);
 INSERT INTO spending (organization_id, month, spent_nanodollars) VALUES (<7>, '2026-01', 9223372036854775807);
+INSERT INTO audit_entries (organization_id, number, at, actor, credential, from_address, request_id, action, target, phase, status,
+    before, after, previous_hash, hash)
+    VALUES (<7>, 1, 1, <ODD>, NULL, NULL, NULL, 'create_dataset', NULL, 'done', 201, NULL, <ODD>, <x>, <x00ff80>);
+INSERT INTO audit_heads (organization_id, number, hash, mac) VALUES (<7>, 1, <x00ff80>, <x>);
 INSERT INTO events (organization_id, number, run_id, kind, data, created_at)
     VALUES (<7>, 1, NULL, 'run', '{}', 1), (<7>, 2, <RUN1>, 'run', <ODD>, 1);
 INSERT INTO idempotency_keys (organization_id, key, fingerprint, resource_id, status, body, created_at)

@@ -15,6 +15,7 @@ use self::view::{ApiKey, ApiKeys, CreatedApiKey};
 use crate::access::{Caller, KEY_PREFIX, NewSecret};
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{Body, Kept, NewId, PathParts};
 use crate::problem::{FORBIDDEN, NOT_FOUND, Problem};
 
@@ -50,12 +51,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn create(
     caller: Caller,
+    note: AuditNote,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
     let secret = NewSecret::new(KEY_PREFIX)?;
     let new = wanted.checked(&caller, id, secret.kept)?;
     let made = caller.store.add_api_key(new).await?;
+    note.after(&ApiKey::from(made.clone()));
     Ok(created(made, secret.shown_once))
 }
 
@@ -68,27 +71,31 @@ async fn list(caller: Caller) -> Result<Json<ApiKeys>, Problem> {
 async fn renew(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     NewId(successor): NewId,
     PathParts(id): PathParts<Uuid>,
     Body(renewal): Body<Renewal>,
 ) -> Result<Response, Problem> {
     let grace = renewal.checked()?;
-    changeable(&caller, id).await?;
+    note.before(&ApiKey::from(changeable(&caller, id).await?));
     let secret = NewSecret::new(KEY_PREFIX)?;
     let made = caller.store.renew_api_key(id, successor, secret.kept, grace).await?;
     app.keys().forget_key(id);
+    note.after(&ApiKey::from(made.clone()));
     Ok(created(made, secret.shown_once))
 }
 
 async fn revoke(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<Json<ApiKey>, Problem> {
-    changeable(&caller, id).await?;
-    let revoked = caller.store.revoke_api_key(id).await?;
+    note.before(&ApiKey::from(changeable(&caller, id).await?));
+    let revoked = ApiKey::from(caller.store.revoke_api_key(id).await?);
     app.keys().forget_key(id);
-    Ok(Json(revoked.into()))
+    note.after(&revoked);
+    Ok(Json(revoked))
 }
 
 /// Whether a key is shown to somebody.

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::audit::AuditNote;
 use crate::extract::{Body, PathParts};
 use crate::problem::Problem;
 
@@ -81,13 +82,25 @@ async fn get(
 
 async fn put(
     caller: Caller,
+    note: AuditNote,
     PathParts(name): PathParts<String>,
     Body(new): Body<NewBaseline>,
 ) -> Result<Json<BaselineView>, Problem> {
-    Ok(Json(caller.store.set_baseline(&name, RunId(new.run_id)).await?.into()))
+    if let Ok(before) = caller.store.baseline(&name).await {
+        note.before(&BaselineView::from(before));
+    }
+    let set = caller.store.set_baseline(&name, RunId(new.run_id)).await?;
+    let shown = BaselineView::from(set);
+    note.after(&shown);
+    Ok(Json(shown))
 }
 
-async fn remove(caller: Caller, PathParts(name): PathParts<String>) -> Result<StatusCode, Problem> {
+async fn remove(
+    caller: Caller,
+    note: AuditNote,
+    PathParts(name): PathParts<String>,
+) -> Result<StatusCode, Problem> {
+    note.before(&BaselineView::from(caller.store.baseline(&name).await?));
     caller.store.remove_baseline(&name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

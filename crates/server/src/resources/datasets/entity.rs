@@ -1,5 +1,6 @@
 //! Data sets themselves: names, what they are for, tags.
 
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{DatasetChange, DatasetRecord, NewDataset, Page};
@@ -12,8 +13,9 @@ use uuid::Uuid;
 use super::{TAG, check_page, check_text};
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{Body, Etagged, IfMatch, NewId, PathParts, Query, given};
-use crate::files::Files;
 use crate::problem::Problem;
 
 const MAX_LIMIT: u64 = 100;
@@ -118,7 +120,8 @@ struct Datasets {
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let one = "/v1/datasets/{dataset_id}";
-    let gone = "Goes with all its versions and files. One with a published version is refused: deprecate it first.";
+    let gone = "Goes with its versions, cases and files, all runs on them, and their results. One with a published version, or with a run \
+        that goes on, is refused: deprecate the one, cancel the other first.";
     vec![
         Endpoint::post("/v1/datasets", "create_dataset", Action::ChangeDatasets, create)
             .about(TAG, "Make a data set", "Its cases are uploaded as versions.")
@@ -149,6 +152,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 async fn create(
     caller: Caller,
+    note: AuditNote,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
@@ -156,6 +160,7 @@ async fn create(
     let Wanted { name, description, kind, tags } = wanted;
     let new = NewDataset { id, name, description, kind, tags, created_by: Some(caller.name) };
     let record = caller.store.create_dataset(new).await?;
+    note.after(&Dataset::from(record.clone()));
     Ok((StatusCode::CREATED, shown(record)).into_response())
 }
 
@@ -181,6 +186,7 @@ async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Etagged<D
 
 async fn change(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
     Body(change): Body<Change>,
@@ -189,28 +195,22 @@ async fn change(
     let text = description.as_ref().and_then(Option::as_deref);
     check(name.as_deref(), text, tags.as_deref().unwrap_or_default())?;
     let change = DatasetChange { name, description, tags };
-    Ok(shown(caller.store.change_dataset(id, seen, change).await?))
+    note.before(&Dataset::from(caller.store.dataset_record(id).await?));
+    let changed = caller.store.change_dataset(id, seen, change).await?;
+    note.after(&Dataset::from(changed.clone()));
+    Ok(shown(changed))
 }
 
 async fn remove(
+    State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
 ) -> Result<StatusCode, Problem> {
-    let mut uris = Vec::new();
-    let (mut page, mut total) = (Page { offset: 0, limit: MAX_LIMIT }, 1);
-    while page.offset < total {
-        let (versions, count) = caller.store.versions(id, page).await?;
-        uris.extend(versions.into_iter().map(|version| version.file_uri));
-        (page.offset, total) = (page.offset + MAX_LIMIT, count);
-    }
-    caller.store.remove_dataset(id, seen).await?;
-    let files = Files::of(&caller.store);
-    for uri in uris {
-        if let Err(error) = files.remove(&uri).await {
-            tracing::warn!(uri, %error, "a file of a removed data set could not be removed");
-        }
-    }
+    note.before(&Dataset::from(caller.store.dataset_record(id).await?));
+    let removed = app.store().remove_dataset(&caller.store, id, seen).await?;
+    note.after(&removed);
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -76,7 +76,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         )
         .about(TAG, "Draw a sample of a version", "Nothing is kept: the seed gives it again.")
         .takes::<Wanted>()
-        .gives::<Sample>(200, "The sample"),
+        .gives::<Sample>(200, "The sample")
+        .unaudited("it only reads"),
     ]
 }
 

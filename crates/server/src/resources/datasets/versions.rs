@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{TAG, check_page};
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::audit::AuditNote;
 use crate::extract::{Etagged, IfMatch, PathParts, Query};
 use crate::problem::Problem;
 
@@ -158,29 +159,34 @@ async fn get(
 
 async fn publish(
     caller: Caller,
+    note: AuditNote,
     PathParts((dataset, number)): PathParts<(Uuid, u32)>,
     IfMatch(seen): IfMatch,
 ) -> Result<Etagged<Version>, Problem> {
-    set_status(&caller, dataset, number, seen, VersionStatus::Published).await
+    set_status(&caller, &note, (dataset, number), seen, VersionStatus::Published).await
 }
 
 async fn deprecate(
     caller: Caller,
+    note: AuditNote,
     PathParts((dataset, number)): PathParts<(Uuid, u32)>,
     IfMatch(seen): IfMatch,
 ) -> Result<Etagged<Version>, Problem> {
-    set_status(&caller, dataset, number, seen, VersionStatus::Deprecated).await
+    set_status(&caller, &note, (dataset, number), seen, VersionStatus::Deprecated).await
 }
 
 async fn set_status(
     caller: &Caller,
-    dataset: Uuid,
-    number: u32,
+    note: &AuditNote,
+    (dataset, number): (Uuid, u32),
     seen: Option<u32>,
     status: VersionStatus,
 ) -> Result<Etagged<Version>, Problem> {
     let version = caller.store.version_of(dataset, number).await?;
-    Ok(shown(caller.store.set_version_status(version.id, seen, status).await?))
+    note.before(&serde_json::json!({"status": version.status}));
+    let changed = caller.store.set_version_status(version.id, seen, status).await?;
+    note.after(&serde_json::json!({"status": changed.status}));
+    Ok(shown(changed))
 }
 
 fn shown(record: VersionRecord) -> Etagged<Version> {

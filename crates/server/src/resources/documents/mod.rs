@@ -67,7 +67,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post("/v1/documents", "create_document", Action::StartRuns, create)
             .about("documents", "Keep a text to be judged", kept)
             .takes::<Wanted>()
-            .gives::<Document>(201, "The document"),
+            .gives::<Document>(201, "The document")
+            .unaudited("a document says who made it and when, and never changes"),
         Endpoint::get("/v1/documents", "list_documents", Action::ReadRuns, list)
             .about("documents", "All documents", "The newest first.")
             .query::<PageQuery>()

@@ -100,7 +100,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .about("evaluations", "Evaluate one answer", about)
             .takes::<NewEvaluation>()
             .gives::<Evaluation>(201, "Scored: completed or partial")
-            .gives::<Evaluation>(202, "In the queue"),
+            .gives::<Evaluation>(202, "In the queue")
+            .unaudited("an evaluation is a run, which says who made it and when"),
         Endpoint::get("/v1/evaluations/{evaluation_id}", "get_evaluation", Action::ReadRuns, get)
             .about("evaluations", "An evaluation of one answer", "")
             .gives::<Evaluation>(200, "The evaluation"),

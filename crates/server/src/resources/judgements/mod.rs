@@ -91,7 +91,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .refuses(&[402])
             .about("judgements", "Let a judge judge a document", asked)
             .takes::<Wanted>()
-            .gives::<Judgement>(201, "The judgement"),
+            .gives::<Judgement>(201, "The judgement")
+            .unaudited("a judgement is a run, which says who made it and when"),
         Endpoint::get("/v1/judgements", "list_judgements", Action::ReadRuns, list)
             .about("judgements", "Judgements of documents", "The newest first.")
             .query::<ListQuery>()

@@ -1,5 +1,7 @@
 //! The caller's own organization.
 
+mod data;
+
 use axum::response::Json;
 use fullbench_store::{OrganizationRecord, OrganizationSettings};
 use fullbench_types::{Action, Plan};
@@ -11,6 +13,8 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::problem::Problem;
+
+const TAG: &str = "organization";
 
 /// An organization: it owns everything that is made with its keys.
 #[derive(Serialize, JsonSchema)]
@@ -40,11 +44,13 @@ struct Settings {
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    vec![
+    let mut endpoints = vec![
         Endpoint::get("/v1/organization", "get_organization", Action::ReadOrganization, get)
-            .about("organization", "Your organization", "")
+            .about(TAG, "Your organization", "")
             .gives::<Organization>(200, "The organization that the key belongs to"),
-    ]
+    ];
+    endpoints.extend(data::endpoints());
+    endpoints
 }
 
 async fn get(caller: Caller) -> Result<Json<Organization>, Problem> {

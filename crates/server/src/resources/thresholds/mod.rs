@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::audit::AuditNote;
 use crate::extract::{Body, NewId, PageQuery, PathParts, Query, page, slice};
 use crate::problem::Problem;
 use crate::resources::criteria::{known_criterion, stored_criterion};
@@ -92,6 +93,7 @@ async fn list(
 
 async fn create(
     caller: Caller,
+    note: AuditNote,
     PathParts(name): PathParts<String>,
     NewId(id): NewId,
     Body(new): Body<NewThreshold>,
@@ -104,9 +106,14 @@ async fn create(
         return Err(Problem::field("note", format!("use at most {MAX_NOTE} letters")));
     }
     stored_criterion(&caller.store, &name).await?;
-    let note = new.note.as_deref();
-    let record = caller.store.create_threshold(id, &name, new.score, note).await?;
-    Ok((StatusCode::CREATED, Json(record.into())))
+    if let Some(before) = caller.store.threshold_history(&name).await?.into_iter().next() {
+        note.before(&Threshold::from(before));
+    }
+    let why = new.note.as_deref();
+    let record = caller.store.create_threshold(id, &name, new.score, why).await?;
+    let shown = Threshold::from(record);
+    note.after(&shown);
+    Ok((StatusCode::CREATED, Json(shown)))
 }
 
 impl From<ThresholdRecord> for Threshold {

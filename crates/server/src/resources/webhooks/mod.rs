@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{
     Body, Etagged, IfMatch, NewId, PageQuery, PathParts, Query, given, has_more, page,
 };
@@ -138,6 +139,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
@@ -145,6 +147,7 @@ async fn create(
     check(&app, Some(&url), Some(&events), description.as_deref())?;
     let new = NewWebhook { id, url, events, description, created_by: Some(caller.name) };
     let record = caller.store.create_webhook(new).await?;
+    note.after(&audited(&record));
     Ok((StatusCode::CREATED, shown(record)).into_response())
 }
 
@@ -162,6 +165,7 @@ async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Etagged<W
 async fn change(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
     Body(change): Body<Change>,
@@ -170,14 +174,19 @@ async fn change(
     let text = description.as_ref().and_then(Option::as_deref);
     check(&app, url.as_deref(), events.as_deref(), text)?;
     let change = WebhookChange { url, description, events, enabled };
-    Ok(shown(caller.store.change_webhook(id, seen, change).await?))
+    note.before(&audited(&caller.store.webhook(id).await?));
+    let changed = caller.store.change_webhook(id, seen, change).await?;
+    note.after(&audited(&changed));
+    Ok(shown(changed))
 }
 
 async fn remove(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
 ) -> Result<StatusCode, Problem> {
+    note.before(&audited(&caller.store.webhook(id).await?));
     caller.store.remove_webhook(id, seen).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -213,6 +222,17 @@ fn check(
         return Err(Problem::field("description", message));
     }
     Ok(())
+}
+
+/// What the audit log says of a webhook: the path and the query of its address may be a secret of the receiver.
+fn audited(webhook: &WebhookRecord) -> serde_json::Value {
+    let address = reqwest::Url::parse(&webhook.url).map(|url| url.origin().ascii_serialization());
+    serde_json::json!({
+        "webhook_id": webhook.id,
+        "address": address.unwrap_or_default(),
+        "events": webhook.events,
+        "enabled": webhook.enabled,
+    })
 }
 
 fn usual_events() -> Vec<EventKind> {

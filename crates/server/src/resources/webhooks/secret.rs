@@ -31,6 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             get,
         )
         .about(TAG, "The secret of a webhook", "Whoever has it can check what comes from here.")
+        .audited()
         .gives::<WebhookSecret>(200, "The secret"),
         Endpoint::post(
             "/v1/webhooks/{webhook_id}/rotate-secret",
@@ -52,6 +53,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The secret of `webhook_url`",
             "What is sent to the `webhook_url` of a batch is signed with it.",
         )
+        .audited()
         .gives::<WebhookSecret>(200, "The secret"),
     ]
 }

@@ -1,6 +1,8 @@
 //! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks, keys.
 
 pub(crate) mod api_key;
+pub(crate) mod audit_entry;
+pub(crate) mod audit_head;
 pub(crate) mod dataset;
 pub(crate) mod dataset_version;
 pub(crate) mod document;

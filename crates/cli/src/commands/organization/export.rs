@@ -1,0 +1,42 @@
+//! `fullbench organization export`.
+
+use fullbench_store::NewAuditEntry;
+use fullbench_types::AuditPhase;
+
+use super::named;
+use crate::arguments::organization::ExportArguments;
+use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::progress::write_line;
+
+/// Writes everything an organization owns, and says what it is.
+pub(super) async fn run(arguments: &ExportArguments, home: &Home) -> Result<Exit, CliError> {
+    let ExportArguments { slug, file, force } = arguments;
+    let store = home.open_whole_existing().await?;
+    let organization = named(&store, slug).await?;
+    let contents = store.export_organization(organization, file, *force).await?;
+    let entry = NewAuditEntry {
+        after: serde_json::to_value(&contents).ok(),
+        ..NewAuditEntry::new("export_organization", "command line", AuditPhase::Done)
+    };
+    store.scoped(organization).append_audit(&store.audit_key().await?, &[entry]).await?;
+    let rows: u64 = contents.tables.iter().map(|table| table.rows).sum();
+    write_line(&format!(
+        "{}: {rows} rows in {} tables, {} blobs, {} files\nsha256 {}",
+        file.display(),
+        contents.tables.len(),
+        contents.blobs.count,
+        contents.files.count,
+        contents.sha256,
+    ));
+    if contents.missing.is_empty() {
+        return Ok(Exit::Fine);
+    }
+    write_line(
+        "warning: some of the objects that the database names were gone, and are not in it:",
+    );
+    for name in &contents.missing {
+        write_line(&format!("  {name}"));
+    }
+    Ok(Exit::Incomplete)
+}

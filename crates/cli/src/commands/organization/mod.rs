@@ -1,0 +1,34 @@
+//! `fullbench organization`: everything an organization owns, taken along or erased; `fullbench retention`.
+
+mod erase;
+mod export;
+pub(crate) mod retention;
+
+use fullbench_store::Store;
+use fullbench_types::OrganizationId;
+
+use crate::arguments::organization::{OrganizationArguments, OrganizationCommand};
+use crate::failure::{CliError, Exit};
+use crate::home::Home;
+
+/// Exports or erases an organization.
+pub(crate) async fn run(arguments: &OrganizationArguments, home: &Home) -> Result<Exit, CliError> {
+    match &arguments.command {
+        OrganizationCommand::Export(export) => export::run(export, home).await,
+        OrganizationCommand::Erase(erase) => erase::run(erase, home).await,
+    }
+}
+
+/// The organization of a slug.
+async fn named(store: &Store, slug: &str) -> Result<OrganizationId, CliError> {
+    let organizations = store.organizations().await?;
+    match organizations.iter().find(|one| one.slug == slug) {
+        Some(found) => Ok(found.id),
+        None => {
+            let slugs: Vec<&str> = organizations.iter().map(|one| one.slug.as_str()).collect();
+            let hint = format!("there are: {}", slugs.join(", "));
+            Err(CliError::input(format!("there is no organization `{slug}`"), Some(hint)))
+        }
+    }
+}
+

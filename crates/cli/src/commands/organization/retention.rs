@@ -1,0 +1,48 @@
+//! `fullbench retention run`.
+
+use fullbench_store::RetentionReport;
+use jiff::Timestamp;
+
+use crate::arguments::PlainFormat;
+use crate::arguments::organization::{RetentionArguments, RetentionCommand};
+use crate::failure::{CliError, Exit};
+use crate::home::Home;
+use crate::output;
+use crate::progress::write_line;
+
+/// Removes what is too old, or says what that would be.
+pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<Exit, CliError> {
+    let RetentionCommand::Run(run) = &arguments.command;
+    let store = home.open_whole_existing().await?;
+    let now = Timestamp::now();
+    let reports = if run.dry_run {
+        store.old_data(now).await?
+    } else {
+        let key = store.audit_key().await?;
+        let Some(_alone) = store.lock_retention().await? else {
+            write_line("a server is doing it just now");
+            return Ok(Exit::Incomplete);
+        };
+        store.remove_old_data(&key, now).await?
+    };
+    match run.output {
+        PlainFormat::Json => output::print_json(&reports)?,
+        PlainFormat::Table => output::print_text(&table(&reports))?,
+    }
+    if reports.is_empty() {
+        write_line("no organization has said for how long its data is kept");
+    }
+    Ok(Exit::Fine)
+}
+
+fn table(reports: &[RetentionReport]) -> String {
+    let mut table = output::table(&["organization", "older than", "table", "rows"]);
+    for report in reports {
+        let older_than = report.older_than.strftime("%F %T UTC").to_string();
+        for rows in &report.rows {
+            let (organization, rows_of) = (report.organization.clone(), rows.table.clone());
+            table.add_row(vec![organization, older_than.clone(), rows_of, rows.rows.to_string()]);
+        }
+    }
+    format!("{table}\n")
+}

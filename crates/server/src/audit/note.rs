@@ -1,0 +1,60 @@
+//! What a handler says for the audit log: what it is about, and what that was like before and after.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::app::App;
+
+/// What a handler says for the audit log. Only views without secrets go in, and never a body.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AuditNote(Arc<Mutex<Said>>);
+
+/// What was said.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// The id of what is made.
+    pub(super) created: Option<String>,
+    pub(super) before: Option<Value>,
+    pub(super) after: Option<Value>,
+}
+
+impl AuditNote {
+    /// What is made has this id.
+    pub(crate) fn creates(&self, id: Uuid) {
+        self.said(|said| said.created = Some(id.to_string()));
+    }
+
+    /// What it was like before.
+    pub(crate) fn before(&self, view: &impl Serialize) {
+        self.said(|said| said.before = serde_json::to_value(view).ok());
+    }
+
+    /// What it is like now.
+    pub(crate) fn after(&self, view: &impl Serialize) {
+        self.said(|said| said.after = serde_json::to_value(view).ok());
+    }
+
+    /// What was said.
+    pub(super) fn take(&self) -> Said {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn said(&self, say: impl FnOnce(&mut Said)) {
+        say(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl FromRequestParts<App> for AuditNote {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        // Nobody reads it where the endpoint is not audited.
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
+    }
+}

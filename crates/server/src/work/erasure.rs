@@ -1,0 +1,64 @@
+//! Stops everything that works for an organization, and erases it.
+
+use std::time::Duration;
+
+use fullbench_store::{ErasureReceipt, RunFilter, RunRecord, ScopedStore};
+use fullbench_types::{OrganizationId, RunState};
+
+use super::runner::cancel;
+use crate::app::App;
+use crate::problem::{CONFLICT, Problem};
+
+/// How long runs are waited for that were told to stop, and how often they are looked at.
+const PATIENCE: Duration = Duration::from_secs(120);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Runs that are looked at together.
+const TOGETHER: u64 = 100;
+
+/// Erases an organization, once its runs have stopped. From then on nothing of it is in the memory of this server either.
+pub(crate) async fn erase(
+    app: &App,
+    organization: OrganizationId,
+    actor: &str,
+) -> Result<ErasureReceipt, Problem> {
+    let store = app.store().scoped(organization);
+    stop(app, &store).await?;
+    let erased = app.store().erase_organization(organization, app.audit().key(), actor).await;
+    app.keys().forget(|holder| holder.key.organization == organization);
+    app.singles().forget(organization);
+    app.reports().forget();
+    Ok(erased?)
+}
+
+/// Cancels all runs that are open, and waits until nobody here works on them.
+async fn stop(app: &App, store: &ScopedStore) -> Result<(), Problem> {
+    let until = tokio::time::Instant::now() + PATIENCE;
+    let mut asked = Vec::new();
+    loop {
+        let open = open_runs(store).await?;
+        if open.iter().all(|run| asked.contains(&run.id) && !app.queue().has(run.id)) {
+            return Ok(());
+        }
+        for run in open {
+            if !asked.contains(&run.id) {
+                asked.push(run.id);
+                cancel(app, store, run).await?;
+            }
+        }
+        if tokio::time::Instant::now() > until {
+            let problem = Problem::new(CONFLICT, "a run of the organization does not stop");
+            return Err(problem.hint("cancel it, and try again when it has ended"));
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+async fn open_runs(store: &ScopedStore) -> Result<Vec<RunRecord>, Problem> {
+    let mut open = Vec::new();
+    for state in [RunState::Pending, RunState::Running] {
+        let filter = RunFilter { state: Some(state), ..RunFilter::default() };
+        let page = fullbench_store::Page { offset: 0, limit: TOGETHER };
+        open.extend(store.find_runs(&filter, page).await?.0);
+    }
+    Ok(open)
+}

@@ -1,0 +1,45 @@
+//! Removes old data once an hour, one server at a time.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::app::App;
+
+/// How often data is looked for that is too old, and how much later at most: servers that start together do not ask together.
+const EVERY: Duration = Duration::from_secs(3600);
+const LATER: Duration = Duration::from_secs(600);
+
+/// Starts looking for old data.
+pub(super) fn start(app: &App) {
+    let app = app.clone();
+    app.tasks().clone().spawn(async move {
+        loop {
+            tokio::select! {
+                () = app.stop().cancelled() => return,
+                () = tokio::time::sleep(EVERY + jitter()) => {}
+            }
+            if let Err(error) = remove(&app).await {
+                tracing::error!(%error, "data that is too old could not be removed");
+            }
+        }
+    });
+}
+
+async fn remove(app: &App) -> Result<(), fullbench_store::StoreError> {
+    // Another server does it where it cannot be had.
+    let Some(_alone) = app.store().lock_retention().await? else { return Ok(()) };
+    let reports = app.store().remove_old_data(app.audit().key(), Timestamp::now()).await?;
+    for report in reports.iter().filter(|report| !report.rows.is_empty()) {
+        let rows: u64 = report.rows.iter().map(|rows| rows.rows).sum();
+        tracing::info!(organization = report.organization, rows, "removed what was too old");
+    }
+    Ok(())
+}
+
+fn jitter() -> Duration {
+    let mut random = [0; 4];
+    // Without random numbers all wait for the same time.
+    let _ = getrandom::fill(&mut random);
+    LATER.mul_f64(f64::from(u32::from_le_bytes(random)) / f64::from(u32::MAX))
+}

@@ -1,0 +1,146 @@
+//! An organization takes everything along, and leaves nothing behind.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use common::TestServer;
+use common::backend::{self, Place, on_every_backend};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+on_every_backend!(
+    a_removed_data_set_takes_its_results_along,
+    an_erased_organization_leaves_nothing_behind,
+);
+
+/// A word that is in everything the organization has.
+const MARK: &str = "zanzibarine";
+
+/// A data set with a version that was evaluated; its id, and that of the run.
+async fn evaluated(server: &TestServer) -> (String, String) {
+    let new = json!({"name": MARK, "type": "EVALUATION", "description": MARK});
+    let (status, dataset) = server.post("/v1/datasets", new).await;
+    assert_eq!(status, 201, "{dataset}");
+    let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
+    let rows =
+        format!("{{\"input\": \"{MARK}?\", \"reference\": \"a\", \"output\": \"{MARK}\"}}\n");
+    let form = format!(
+        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{rows}\r\n--X--\r\n"
+    );
+    let upload = server
+        .request("POST", &format!("/v1/datasets/{dataset}/versions"))
+        .header("content-type", "multipart/form-data; boundary=X")
+        .body(form);
+    let (status, version) = common::answer(upload).await;
+    assert_eq!(status, 202, "{version}");
+    let path = format!("/v1/datasets/{dataset}/versions/1");
+    server.wait(&path, |version| version["validation_status"] == "VALID").await;
+    let body = json!({"name": MARK, "dataset_version_id": version["version_id"],
+        "metrics": ["exact_match"]});
+    let (status, batch) = server.post("/v1/evaluations/batch", body).await;
+    assert_eq!(status, 202, "{batch}");
+    let batch = batch["job_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/evaluations/batch/{batch}");
+    server.wait(&path, |batch| batch["status"] == "completed").await;
+    (dataset, batch)
+}
+
+async fn a_removed_data_set_takes_its_results_along(place: Place) {
+    let server = TestServer::start(place).await;
+    let (dataset, batch) = evaluated(&server).await;
+    let named = json!({"run_id": batch});
+    assert_eq!(server.put("/v1/baselines/main", named).await.0, 200);
+    let (status, problem) = server.delete(&format!("/v1/datasets/{dataset}")).await;
+    assert_eq!(status, 204, "{problem}");
+    assert_eq!(server.get(&format!("/v1/evaluations/batch/{batch}")).await.0, 404);
+    assert_eq!(server.get("/v1/baselines/main").await.0, 404);
+    let home = server.place.home();
+    assert_eq!(marked(&home.join("objects")), Vec::<PathBuf>::new());
+    assert_eq!(marked(&home.join("files")), Vec::<PathBuf>::new());
+    let (_, log) = server.get("/v1/audit-log?action=delete_dataset").await;
+    assert_eq!(log["entries"][0]["after"]["files"], 1, "{log}");
+}
+
+/// What the server writes into its log.
+#[derive(Clone, Default)]
+struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn an_erased_organization_leaves_nothing_behind(place: Place) {
+    let log = Captured::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _captured = tracing::subscriber::set_default(subscriber);
+
+    let mut server = TestServer::start(place).await;
+    let other = server.as_other_organization().await;
+    let kept = json!({"name": "kept", "type": "EVALUATION"});
+    assert_eq!(other.post("/v1/datasets", kept).await.0, 201);
+    let other_key = other.key.clone();
+    evaluated(&server).await;
+    let single = json!({"input": MARK, "output": MARK, "metrics": ["exact_match"]});
+    assert_eq!(server.post("/v1/evaluations", single).await.0, 201);
+    assert_eq!(server.post("/v1/documents", json!({"actual_output": MARK})).await.0, 201);
+
+    let exported = server.request("GET", "/v1/organization/export").send().await.unwrap();
+    assert_eq!(exported.status(), 200);
+    let told = exported.headers()["x-content-sha256"].to_str().unwrap().to_owned();
+    let archive = exported.bytes().await.unwrap();
+    let digest: String =
+        Sha256::digest(&archive).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(told, digest);
+
+    let (status, problem) = server.post("/v1/organization/erase", json!({"slug": "no"})).await;
+    assert_eq!(status, 422, "{problem}");
+    let (_, organization) = server.get("/v1/organization").await;
+    let slug = organization["slug"].clone();
+    let (status, receipt) = server.post("/v1/organization/erase", json!({"slug": slug})).await;
+    assert_eq!(status, 200, "{receipt}");
+    assert!(receipt["files"] == 1 && receipt["blobs"].as_u64().unwrap() >= 1, "{receipt}");
+    assert_eq!(server.get("/v1/organization").await.0, 401, "the key opens nothing any more");
+    server.key = other_key;
+    assert_eq!(server.get("/v1/datasets").await.1["total"], 1, "the others lost something");
+    let (_, verified) = server.get("/v1/audit-log/verify").await;
+    assert_eq!(verified["intact"], true, "{verified}");
+    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
+    let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(written.contains("answered"), "nothing was captured");
+    assert!(!written.contains(MARK), "the log of the server has data in it");
+    server.stop().await;
+    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
+}
+
+/// Files below a folder that have the mark, as it is or compressed as blobs are.
+fn marked(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(marked(&path));
+            continue;
+        }
+        let stored = std::fs::read(&path).unwrap();
+        if stored.windows(MARK.len()).any(|some| some == MARK.as_bytes()) {
+            found.push(path);
+        }
+    }
+    found
+}

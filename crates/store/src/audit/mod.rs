@@ -1,0 +1,22 @@
+//! The audit log: who did what and when, one chain of hashes for each organization, and one for the installation itself.
+//!
+//! Every entry holds the hash of the one before, and the newest is named by a head that is sealed with a key outside of the
+//! database. So a changed, removed, inserted or cut-off entry is found, and named, by whoever reads the chain again.
+
+mod append;
+mod chain;
+mod check;
+mod entry;
+mod export;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use chain::{AuditHash, AuditHead, AuditKey};
+pub use check::{AuditFinding, AuditReport, ChainCheck};
+pub use entry::{AuditEntry, NewAuditEntry};
+pub use export::{AuditLine, check_audit_file};
+pub use read::AuditFilter;
+
+/// What an entry says that was added because the end of the chain was not as this server had left it.
+pub const SEAL_BROKEN: &str = "audit_seal_broken";

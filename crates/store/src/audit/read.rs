@@ -1,0 +1,154 @@
+//! Reads the audit log of an organization.
+
+use jiff::Timestamp;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+
+use super::{AuditEntry, AuditHash, AuditHead, AuditKey, AuditReport, ChainCheck};
+use crate::entity::platform::{audit_entry, audit_head};
+use crate::{ScopedStore, StoreError};
+
+/// Entries that are read together.
+const TOGETHER: u64 = 4096;
+
+/// Which entries are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct AuditFilter {
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+    /// Before this time.
+    pub until: Option<Timestamp>,
+    /// By whom.
+    pub actor: Option<String>,
+    /// What was to be done.
+    pub action: Option<String>,
+    /// What it was about.
+    pub target: Option<String>,
+    /// Older than the one of this number.
+    pub before_number: Option<u64>,
+}
+
+impl ScopedStore {
+    /// The newest entries that are wanted.
+    pub async fn audit_entries(
+        &self,
+        filter: &AuditFilter,
+        limit: u64,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut rows = self.audit_rows();
+        let AuditFilter { since, until, actor, action, target, before_number } = filter;
+        if let Some(since) = since {
+            rows = rows.filter(audit_entry::Column::At.gte(since.as_millisecond()));
+        }
+        if let Some(until) = until {
+            rows = rows.filter(audit_entry::Column::At.lt(until.as_millisecond()));
+        }
+        if let Some(actor) = actor {
+            rows = rows.filter(audit_entry::Column::Actor.eq(actor));
+        }
+        if let Some(action) = action {
+            rows = rows.filter(audit_entry::Column::Action.eq(action));
+        }
+        if let Some(target) = target {
+            rows = rows.filter(audit_entry::Column::Target.eq(target));
+        }
+        if let Some(number) = before_number {
+            let number = i64::try_from(*number).unwrap_or(i64::MAX);
+            rows = rows.filter(audit_entry::Column::Number.lt(number));
+        }
+        let rows = rows.order_by_desc(audit_entry::Column::Number).limit(limit);
+        Ok(rows.all(&self.database).await?.into_iter().map(entry).collect())
+    }
+
+    /// The end of the chain; none before the first entry.
+    pub async fn audit_head(&self) -> Result<Option<AuditHead>, StoreError> {
+        self.audit_head_in(&self.database).await
+    }
+
+    /// Entries after one, up to another, in order.
+    pub async fn audit_entries_between(
+        &self,
+        after: u64,
+        up_to: u64,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        self.audit_entries_in(&self.database, Some(after), up_to).await
+    }
+
+    /// Reads the whole chain again, as it is at one moment, and says what is not as it was written. One of the entries is
+    /// expected to have this hash.
+    pub async fn verify_audit(
+        &self,
+        key: Option<&AuditKey>,
+        expected: Option<AuditHash>,
+    ) -> Result<AuditReport, StoreError> {
+        let snapshot = self.database.snapshot().await?;
+        let head = self.audit_head_in(&snapshot).await?;
+        let mut check = ChainCheck::new(Some(self.organization), expected);
+        let mut last = None;
+        loop {
+            let entries = self.audit_entries_in(&snapshot, last, u64::MAX).await?;
+            let Some(newest) = entries.last() else { break };
+            last = Some(newest.number);
+            entries.iter().for_each(|entry| check.entry(entry));
+        }
+        Ok(check.finish(head.as_ref(), key))
+    }
+
+    async fn audit_head_in(
+        &self,
+        connection: &impl ConnectionTrait,
+    ) -> Result<Option<AuditHead>, StoreError> {
+        let rows = audit_head::Entity::find()
+            .filter(audit_head::Column::OrganizationId.eq(self.organization.0));
+        let Some(row) = rows.one(connection).await? else { return Ok(None) };
+        Ok(Some(AuditHead {
+            organization_id: self.organization,
+            number: u64::try_from(row.number).unwrap_or(0),
+            hash: AuditHash::from_stored(&row.hash),
+            mac: AuditHash::from_stored(&row.mac),
+        }))
+    }
+
+    async fn audit_entries_in(
+        &self,
+        connection: &impl ConnectionTrait,
+        after: Option<u64>,
+        up_to: u64,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let bound = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let rows = self
+            .audit_rows()
+            .filter(audit_entry::Column::Number.gt(after.map_or(i64::MIN, bound)))
+            .filter(audit_entry::Column::Number.lte(bound(up_to)))
+            .order_by_asc(audit_entry::Column::Number)
+            .limit(TOGETHER);
+        Ok(rows.all(connection).await?.into_iter().map(entry).collect())
+    }
+
+    fn audit_rows(&self) -> Select<audit_entry::Entity> {
+        audit_entry::Entity::find()
+            .filter(audit_entry::Column::OrganizationId.eq(self.organization.0))
+    }
+}
+
+/// An entry, whatever somebody made of it: what is wrong with it is for the check to say.
+pub(super) fn entry(row: audit_entry::Model) -> AuditEntry {
+    AuditEntry {
+        organization_id: row.organization_id,
+        number: u64::try_from(row.number).unwrap_or(0),
+        at: row.at,
+        actor: row.actor,
+        credential: row.credential,
+        from_address: row.from_address,
+        request_id: row.request_id,
+        action: row.action,
+        target: row.target,
+        phase: row.phase,
+        status: row.status,
+        before: row.before,
+        after: row.after,
+        previous_hash: AuditHash::from_stored(&row.previous_hash),
+        hash: AuditHash::from_stored(&row.hash),
+    }
+}

@@ -1,0 +1,166 @@
+//! Erases an organization with everything it owns.
+
+use fullbench_types::{
+    AuditPhase, DEFAULT_ORGANIZATION, OrganizationId, RunId, SYSTEM_ORGANIZATION,
+};
+use jiff::Timestamp;
+use sea_orm::{ActiveModelTrait, ConnectionTrait, DbBackend, TransactionTrait};
+use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::catalogue;
+use super::objects::{blobs_of, remove_unused};
+use super::runs::OPEN;
+use super::{Removed, RemovedRows};
+use crate::connection::ScopedTransaction;
+use crate::objects::sha256_text;
+use crate::platform::default_organization;
+use crate::{AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore, Store, StoreError, sqlite};
+
+/// What stays of the organization of the command line: its row, which is made anew, and the keys of the installation.
+const KEPT_OF_DEFAULT: [&str; 2] = ["organizations", "organization_keys"];
+
+/// What was erased: the one thing that is kept of the organization, beside its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ErasureReceipt {
+    /// The organization that was.
+    pub organization_id: OrganizationId,
+    /// When it was erased.
+    pub erased_at: Timestamp,
+    /// Rows, by table.
+    pub rows: Vec<RemovedRows>,
+    /// Blobs that nobody else had.
+    pub blobs: u64,
+    /// Uploaded files.
+    pub files: u64,
+    /// Replies of providers in the response cache of this machine.
+    pub cached_replies: u64,
+    /// SHA-256 of all of the above, as JSON.
+    pub sha256: String,
+}
+
+impl Store {
+    /// Erases an organization: every row that carries its id, the objects and files that nobody else has, and its replies in the
+    /// response cache. Runs of it must not go on. What was erased is told to the log of the installation, by numbers only.
+    ///
+    /// What is not in the database goes first: a kill in between leaves an organization that can be erased again.
+    pub async fn erase_organization(
+        &self,
+        organization: OrganizationId,
+        key: &AuditKey,
+        actor: &str,
+    ) -> Result<ErasureReceipt, StoreError> {
+        let scoped = self.scoped(organization);
+        scoped.organization_record().await?;
+        let _held = scoped.lock_open_runs().await?;
+        let told = |phase, after| NewAuditEntry {
+            target: Some(organization.0.to_string()),
+            after,
+            ..NewAuditEntry::new("erase_organization", actor, phase)
+        };
+        let system = self.scoped(SYSTEM_ORGANIZATION);
+        system.append_audit(key, &[told(AuditPhase::Asked, None)]).await?;
+        scoped.close_access().await?;
+        let blobs = scoped.erase_blobs(self).await?;
+        let files = scoped.objects.delete_files_of(organization).await?;
+        let cached_replies = DiskCache::erase(&scoped.home, organization).await?;
+        let rows = self.erase_rows(&scoped).await?;
+        if self.system().get_database_backend() == DbBackend::Sqlite {
+            sqlite::forget_removed(self.system()).await?;
+        }
+        let receipt = ErasureReceipt {
+            organization_id: organization,
+            erased_at: Timestamp::now(),
+            rows,
+            blobs,
+            files,
+            cached_replies,
+            sha256: String::new(),
+        };
+        let text = json!(receipt).to_string();
+        let receipt =
+            ErasureReceipt { sha256: sha256_text(Sha256::new_with_prefix(text)), ..receipt };
+        system.append_audit(key, &[told(AuditPhase::Done, Some(json!(receipt)))]).await?;
+        Ok(receipt)
+    }
+
+    /// Removes every row of the organization. That of the command line is there again afterwards, with nothing in it but the
+    /// data keys of the installation, which are kept under its name.
+    async fn erase_rows(&self, scoped: &ScopedStore) -> Result<Vec<RemovedRows>, StoreError> {
+        let transaction = self.system().begin().await?;
+        if transaction.get_database_backend() == DbBackend::Sqlite {
+            transaction.execute_unprepared("PRAGMA secure_delete = ON").await?;
+        }
+        let mut removed = Removed::default();
+        scoped.remove_all_in(&transaction, &mut removed).await?;
+        if scoped.organization == DEFAULT_ORGANIZATION {
+            default_organization().reset_all().update(&transaction).await?;
+        }
+        transaction.commit().await?;
+        // What was on its way when access was closed.
+        let transaction = self.system().begin().await?;
+        scoped.remove_all_in(&transaction, &mut removed).await?;
+        transaction.commit().await?;
+        scoped.vault.forget(scoped.organization);
+        Ok(removed.sorted())
+    }
+}
+
+impl ScopedStore {
+    /// Holds every run that is open, so that nobody works on it; refuses where somebody does.
+    async fn lock_open_runs(&self) -> Result<Vec<RunLock>, StoreError> {
+        let sql = format!("SELECT id FROM runs WHERE organization_id = $1 AND state IN {OPEN}");
+        let values = vec![self.organization.0.into()];
+        let mut locks = Vec::new();
+        for row in self.database.query_all_raw(self.statement(sql, values)).await? {
+            locks.push(self.lock_run(RunId(row.try_get_by_index::<Uuid>(0)?)).await?);
+        }
+        Ok(locks)
+    }
+
+    /// Lets nobody in any more.
+    async fn close_access(&self) -> Result<(), StoreError> {
+        for sql in [
+            "UPDATE api_keys SET revoked_at = 0 WHERE organization_id = $1",
+            "DELETE FROM sessions WHERE organization_id = $1",
+        ] {
+            self.deleted(&self.database, sql, vec![self.organization.0.into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the blobs that only this organization names.
+    async fn erase_blobs(&self, store: &Store) -> Result<u64, StoreError> {
+        let sql = "SELECT manifest FROM dataset_contents WHERE organization_id = $1";
+        let values = vec![self.organization.0.into()];
+        let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
+        let manifests: Vec<String> =
+            rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
+        let except = Some(self.organization);
+        remove_unused(store.system(), &self.objects, blobs_of(&manifests), except).await
+    }
+
+    async fn remove_all_in(
+        &self,
+        transaction: &ScopedTransaction,
+        removed: &mut Removed,
+    ) -> Result<(), StoreError> {
+        // The end of the audit log goes first: until then its entries cannot.
+        let tables = catalogue::tables().await?;
+        let (heads, others): (Vec<_>, Vec<_>) =
+            tables.iter().rev().partition(|owned| owned.table.name == "audit_heads");
+        for owned in heads.into_iter().chain(others) {
+            let Some(owner) = owned.owner() else { continue };
+            let name = &owned.table.name;
+            if self.organization == DEFAULT_ORGANIZATION && KEPT_OF_DEFAULT.contains(&name.as_str()) {
+                continue;
+            }
+            let sql = format!("DELETE FROM \"{name}\" WHERE {owner} = $1");
+            let rows = self.deleted(transaction, sql, vec![self.organization.0.into()]).await?;
+            removed.add(name, rows);
+        }
+        Ok(())
+    }
+}

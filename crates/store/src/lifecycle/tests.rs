@@ -1,0 +1,280 @@
+//! What goes is gone, and nothing else.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use fullbench_llm::ResponseCache;
+use fullbench_types::{ContentHash, DEFAULT_ORGANIZATION, OrganizationId, SYSTEM_ORGANIZATION};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::backend::{Place, on_every_backend};
+use crate::backup_fixture::{Backup, OTHER, empty_places, fill};
+use crate::{
+    AuditKey, CacheLimits, DatasetWriter, DiskCache, EntityKind, FieldMapping, NewAuditEntry,
+    Store, StoreError,
+};
+
+on_every_backend!(
+    a_data_set_goes_with_its_results,
+    a_data_set_in_use_stays,
+    what_is_too_old_goes_and_is_told,
+    exports_of_the_same_contents_are_the_same_bytes,
+    an_erased_organization_leaves_nothing_and_takes_nothing_of_others,
+);
+
+/// A word that stands in everything the second organization has.
+const MARK: &str = "zanzibarine";
+
+fn key() -> AuditKey {
+    AuditKey::new([3; 32])
+}
+
+/// The rows of every table, by name.
+async fn counts(place: &Place) -> Vec<(String, u64)> {
+    let status = Store::status_at(place.home(), &place.location).await.unwrap();
+    status.rows.into_iter().map(|rows| (rows.table, rows.rows)).collect()
+}
+
+fn count(counts: &[(String, u64)], table: &str) -> u64 {
+    counts.iter().find(|(name, _)| name == table).unwrap().1
+}
+
+async fn a_data_set_goes_with_its_results(place: Place) {
+    fill(&place).await;
+    place.execute("UPDATE dataset_versions SET status = 'DEPRECATED'").await.unwrap();
+    let before = counts(&place).await;
+    let store = place.open().await;
+    let scoped = store.scoped(OTHER);
+    let dataset = Uuid::from_u128(20);
+    let stale = store.remove_dataset(&scoped, dataset, Some(1)).await;
+    assert!(matches!(stale, Err(StoreError::ChangedMeanwhile { .. })), "{stale:?}");
+    let removed = store.remove_dataset(&scoped, dataset, None).await.unwrap();
+    assert_eq!((removed.files, removed.blobs), (1, 0), "the other organization has the blobs");
+    let after = counts(&place).await;
+    for (table, gone) in [
+        ("datasets", 1),
+        ("dataset_versions", 1),
+        ("test_cases", 1),
+        ("ground_truths", 1),
+        ("runs", 1),
+        ("generations", 2),
+        ("scores", 2),
+        ("run_progress", 1),
+        ("run_scorers", 1),
+        ("provider_batches", 1),
+        ("baselines", 1),
+        ("events", 1),
+        ("documents", 0),
+        ("judges", 0),
+        ("dataset_contents", 0),
+    ] {
+        let (before, after) = (count(&before, table), count(&after, table));
+        assert_eq!(before - after, gone, "{table}");
+    }
+    let folder = place.home().join("files").join(OTHER.0.to_string()).join(dataset.to_string());
+    assert!(!folder.join(Uuid::from_u128(21).to_string()).join("data.jsonl").exists());
+    assert!(matches!(
+        scoped.dataset_record(dataset).await,
+        Err(StoreError::NameNotFound { kind: EntityKind::Dataset, .. })
+    ));
+}
+
+async fn a_data_set_in_use_stays(place: Place) {
+    fill(&place).await;
+    let before = counts(&place).await;
+    let store = place.open().await;
+    let scoped = store.scoped(OTHER);
+    let published = store.remove_dataset(&scoped, Uuid::from_u128(20), None).await;
+    assert!(matches!(published, Err(StoreError::Immutable { .. })), "{published:?}");
+    let open =
+        "UPDATE dataset_versions SET status = 'DEPRECATED'; UPDATE runs SET state = 'running'";
+    place.execute(open).await.unwrap();
+    let used = store.remove_dataset(&scoped, Uuid::from_u128(20), None).await;
+    assert!(matches!(used, Err(StoreError::InUse { .. })), "{used:?}");
+    assert_eq!(counts(&place).await, before);
+}
+
+/// Frozen cases with the mark, of the second organization alone.
+async fn marked_content(store: &Store, place: &Place) -> ContentHash {
+    let scoped = store.scoped(OTHER);
+    let mut writer = DatasetWriter::new(scoped.objects().clone());
+    writer.push("k", json!({"input": MARK}).as_object().unwrap()).unwrap();
+    let version = writer.finish(MARK.to_owned(), vec![], FieldMapping::default()).unwrap();
+    scoped.save_dataset(&version, &ContentHash::of(b"marked")).await.unwrap();
+    let sql = format!(
+        "UPDATE runs SET dataset_hash = '{}', name = '{MARK}' WHERE name = 'first'",
+        version.hash
+    );
+    place.execute(&sql).await.unwrap();
+    version.blocks[0].hash
+}
+
+async fn what_is_too_old_goes_and_is_told(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let block = marked_content(&store, &place).await;
+    let now = Timestamp::now();
+    assert!(store.remove_old_data(&key(), now).await.unwrap().is_empty(), "nobody has said");
+    let settings =
+        "UPDATE organizations SET settings = '{\"data_retention_days\": 30}' WHERE slug = 'other'";
+    place.execute(settings).await.unwrap();
+    let before = counts(&place).await;
+    let would = store.old_data(now).await.unwrap();
+    assert_eq!(counts(&place).await, before, "a look changes nothing");
+    let done = store.remove_old_data(&key(), now).await.unwrap();
+    let rows = |report: &crate::RetentionReport, table: &str| {
+        report.rows.iter().find(|rows| rows.table == table).map_or(0, |rows| rows.rows)
+    };
+    for (table, gone) in [
+        ("runs", 1),
+        ("generations", 2),
+        ("scores", 2),
+        ("events", 2),
+        ("documents", 1),
+        ("judged_outputs", 2),
+        ("idempotency_keys", 2),
+        ("sessions", 1),
+        ("invitations", 1),
+        ("password_resets", 1),
+        ("webhook_deliveries", 1),
+        ("datasets", 0),
+        ("users", 0),
+        ("audit_entries", 0),
+    ] {
+        assert_eq!(rows(&done[0], table), gone, "{table}");
+        assert_eq!(rows(&would[0], table), gone, "{table} as it was foretold");
+    }
+    assert_eq!((done[0].blobs, store.scoped(OTHER).objects().contains(&block)), (1, false));
+    assert_eq!(count(&counts(&place).await, "runs"), 1, "the other organization keeps its run");
+    let told = store.scoped(OTHER).audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
+    assert_eq!(told[0].action, "retention");
+    let again = store.remove_old_data(&key(), now).await.unwrap();
+    assert!(again[0].rows.is_empty(), "{again:?}");
+    let young = now.checked_sub(SignedDuration::from_hours(24 * 365 * 60)).unwrap();
+    assert!(store.old_data(young).await.unwrap()[0].rows.is_empty());
+    let held = store.lock_retention().await.unwrap();
+    assert!(held.is_some() && place.open().await.lock_retention().await.unwrap().is_none());
+}
+
+async fn export(store: &Store, organization: OrganizationId) -> (crate::ExportContents, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("export.tar.zst");
+    let contents = store.export_organization(organization, &path, false).await.unwrap();
+    (contents, std::fs::read(&path).unwrap())
+}
+
+async fn exports_of_the_same_contents_are_the_same_bytes(place: Place) {
+    fill(&place).await;
+    let backup = Backup::of(&place).await;
+    let store = place.open().await;
+    let (receipt, first) = export(&store, OTHER).await;
+    assert_eq!(receipt.bytes, first.len() as u64);
+    assert!(receipt.missing.is_empty() && receipt.files.count == 1, "{receipt:?}");
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert!(export(&store, OTHER).await.1 == first, "a second later it is another file");
+    let unpacked = zstd::decode_all(first.as_slice()).unwrap();
+    let has = |word: &[u8]| unpacked.windows(word.len()).any(|window| window == word);
+    assert!(has(b"clarity"));
+    for secret in
+        [b"\"abc\"".as_slice(), b"\"abf\"", b"password_hash", b"totp_secret", b"token_hash"]
+    {
+        assert!(!has(secret), "hashes and secrets stay here");
+    }
+    for target in empty_places().await {
+        backup.restore(&target).await.unwrap();
+        let restored = target.open().await;
+        assert!(export(&restored, OTHER).await.1 == first, "what was restored is not what was");
+    }
+    assert!(
+        store
+            .export_organization(OrganizationId(Uuid::now_v7()), Path::new("x"), false)
+            .await
+            .is_err()
+    );
+}
+
+/// Whether any file below a folder has the mark, as it is or compressed as blobs are.
+fn marked_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(marked_files(&path));
+            continue;
+        }
+        let stored = std::fs::read(&path).unwrap();
+        let content = lz4_flex::decompress_size_prepended(&stored).unwrap_or_default();
+        let has = |bytes: &[u8]| bytes.windows(MARK.len()).any(|some| some == MARK.as_bytes());
+        if has(&stored) || has(&content) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let block = marked_content(&store, &place).await;
+    let marked = format!(
+        "UPDATE test_cases SET input = '{MARK}'; \
+         UPDATE users SET name = '{MARK}'; UPDATE events SET data = '{MARK}'; \
+         DELETE FROM judged_outputs WHERE key = 'l'; UPDATE judged_outputs SET input = '{MARK}'"
+    );
+    place.execute(&marked).await.unwrap();
+    let document = crate::NewDocument {
+        id: Uuid::now_v7(),
+        input: None,
+        actual_output: MARK.to_owned(),
+        expected_output: None,
+        metadata: serde_json::Map::new(),
+        created_by: None,
+    };
+    store.scoped(OTHER).create_document(document).await.unwrap();
+    let entry = NewAuditEntry::new(MARK, MARK, fullbench_types::AuditPhase::Done);
+    store.scoped(OTHER).append_audit(&key(), &[entry]).await.unwrap();
+    let own = store.scoped(DEFAULT_ORGANIZATION).audit_head().await.unwrap();
+    let file = format!("{}/{}/{}/data.jsonl", OTHER.0, Uuid::from_u128(20), Uuid::from_u128(21));
+    let content = futures::stream::iter([Ok(Bytes::from_static(MARK.as_bytes()))]);
+    store.scoped(OTHER).objects().put_file(&file, content).await.unwrap();
+    let limits = CacheLimits { max_age: Duration::from_secs(3600), max_bytes: 1 << 30 };
+    let disk = Arc::new(DiskCache::open(place.home(), limits).await.unwrap());
+    let (mine, theirs) = (ContentHash::of(b"mine"), ContentHash::of(b"theirs"));
+    let reply = |text: &str| fullbench_types::Generation::recorded(text.to_owned());
+    disk.clone().of(OTHER).put(&mine, &reply(MARK)).await;
+    let kept: Arc<dyn ResponseCache> = disk.clone().of(DEFAULT_ORGANIZATION);
+    kept.put(&theirs, &reply("kept")).await;
+    disk.flush().await;
+    let (_, others) = export(&store, DEFAULT_ORGANIZATION).await;
+    assert!(!marked_files(place.home()).is_empty());
+
+    let receipt = store.erase_organization(OTHER, &key(), "test").await.unwrap();
+    assert!(receipt.blobs == 1 && receipt.files == 1 && receipt.cached_replies == 1, "{receipt:?}");
+    assert!(receipt.rows.iter().any(|rows| rows.table == "audit_entries" && rows.rows >= 1));
+    assert_eq!(marked_files(place.home()), Vec::<std::path::PathBuf>::new());
+    assert!(!store.scoped(OTHER).objects().contains(&block));
+    for owned in super::catalogue::tables().await.unwrap() {
+        let Some(owner) = owned.owner() else { continue };
+        let sql = format!("SELECT COUNT(*) FROM \"{}\" WHERE {owner} = $1", owned.table.name);
+        let scoped = store.scoped(OTHER);
+        let statement = scoped.statement(sql, vec![OTHER.0.into()]);
+        let row = sea_orm::ConnectionTrait::query_one_raw(store.system(), statement).await.unwrap();
+        let rows: i64 = row.unwrap().try_get_by_index(0).unwrap();
+        assert_eq!(rows, 0, "{}", owned.table.name);
+    }
+    assert!(export(&store, DEFAULT_ORGANIZATION).await.1 == others, "the others lost something");
+    assert_eq!(store.scoped(DEFAULT_ORGANIZATION).audit_head().await.unwrap(), own);
+    assert_eq!(kept.get(&theirs).await.unwrap().text, "kept");
+    let system = store.scoped(SYSTEM_ORGANIZATION);
+    let report = system.verify_audit(Some(&key()), None).await.unwrap();
+    assert!(report.intact && report.entries == 2, "{report:?}");
+    let told = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
+    assert!(told[0].after.as_ref().unwrap().contains(&receipt.sha256));
+    let gone = store.erase_organization(OTHER, &key(), "test").await;
+    assert!(matches!(gone, Err(StoreError::NameNotFound { .. })), "{gone:?}");
+}

@@ -8,30 +8,56 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::serving::{Client, Serving, Wish};
+use support::serving::Serving;
 use support::{Folder, simulator};
 
 const KEY: &str = "sk-of-the-organization-0123456789";
 
-/// Asks for what needs secrets until it is over; gives the number of answers, and what was wrong with the first wrong one.
-fn load(client: &Client, caller: usize, url: &str, is_over: &AtomicBool) -> (usize, Option<Value>) {
-    let model = json!({"provider": "openai", "model": "sim-80", "base_url": format!("{url}/v1")});
-    let mut answers = 0;
-    while !is_over.load(Ordering::Relaxed) {
-        let (status, secret) = client.get("/v1/organization/webhook-secret");
-        if status != 200 {
-            return (answers, Some(secret));
+/// Somebody who asks all the time, with connections that live as long as the asking.
+struct Caller {
+    http: reqwest::Client,
+    url: String,
+    key: String,
+    number: usize,
+}
+
+impl Caller {
+    /// The answer to a request; an error where there is none, or where it is not the one that is expected.
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        expected: u16,
+    ) -> Result<Value, String> {
+        let response =
+            request.bearer_auth(&self.key).send().await.map_err(|error| format!("{error:?}"))?;
+        let status = response.status().as_u16();
+        let text = response.text().await.map_err(|error| format!("{error:?}"))?;
+        match status == expected {
+            true => serde_json::from_str(&text).map_err(|error| error.to_string()),
+            false => Err(format!("{status}: {text}")),
         }
-        let body = json!({"input": format!("{caller}: {answers}?"), "output": "4", "metrics": ["coherence"],
-            "config": {"evaluator_model": model}});
-        let wish = Wish::post("/v1/evaluations", body, format!("{caller}-{answers}"));
-        let (status, judged) = client.send(&wish).unwrap();
-        if status != 201 || judged["status"] != "completed" {
-            return (answers, Some(judged));
-        }
-        answers += 1;
     }
-    (answers, None)
+
+    /// Asks for what needs secrets until it is over, and says how often that was answered.
+    async fn load(&self, models: &str, is_over: &AtomicBool) -> Result<usize, String> {
+        let model =
+            json!({"provider": "openai", "model": "sim-80", "base_url": format!("{models}/v1")});
+        let mut answers = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            let secret = self.http.get(format!("{}/v1/organization/webhook-secret", self.url));
+            self.answer(secret, 200).await?;
+            let body = json!({"input": format!("{}: {answers}?", self.number), "output": "4",
+                "metrics": ["coherence"], "config": {"evaluator_model": model}});
+            let request = self.http.post(format!("{}/v1/evaluations", self.url));
+            let request = request.header("content-type", "application/json").body(body.to_string());
+            let judged = self.answer(request, 201).await?;
+            if judged["status"] != "completed" {
+                return Err(judged.to_string());
+            }
+            answers += 1;
+        }
+        Ok(answers)
+    }
 }
 
 #[test]
@@ -48,11 +74,14 @@ fn the_master_key_is_changed_under_load_without_a_failed_request() {
     assert_eq!(status, 200, "{kept}");
     let (_, before) = server.client().get("/v1/organization/webhook-secret");
     let is_over = Arc::new(AtomicBool::new(false));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let callers: Vec<_> = (0..3)
-        .map(|caller| {
-            let (client, url) = (server.client(), simulator.url());
-            let is_over = is_over.clone();
-            std::thread::spawn(move || load(&client, caller, &url, &is_over))
+        .map(|number| {
+            let (url, key) = (server.url().to_owned(), server.key());
+            let caller = Caller { http: http.clone(), url, key, number };
+            let (models, is_over) = (simulator.url(), is_over.clone());
+            runtime.spawn(async move { caller.load(&models, &is_over).await })
         })
         .collect();
     for _ in 0..3 {
@@ -67,8 +96,7 @@ fn the_master_key_is_changed_under_load_without_a_failed_request() {
     std::thread::sleep(Duration::from_secs(6));
     is_over.store(true, Ordering::Relaxed);
     for caller in callers {
-        let (answers, wrong) = caller.join().unwrap();
-        assert_eq!(wrong, None);
+        let answers = runtime.block_on(caller).unwrap().unwrap();
         assert!(answers > 3, "only {answers} answers");
     }
     let (_, after) = server.client().get("/v1/organization/webhook-secret");

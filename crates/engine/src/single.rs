@@ -21,6 +21,7 @@ pub struct Connections {
     store: ScopedStore,
     gateway: Gateway,
     keys: ProviderKeys,
+    keeps_texts: bool,
 }
 
 impl Connections {
@@ -33,6 +34,7 @@ impl Connections {
         keys: ProviderKeys,
         stop: CancellationToken,
     ) -> Self {
+        let keeps_texts = cache.is_some();
         let gateway = Gateway::new(GatewayOptions {
             organization: store.organization(),
             cache: cache.map(|cache| cache.of(store.organization())),
@@ -42,7 +44,13 @@ impl Connections {
             keys: keys.clone(),
             batch: None,
         });
-        Self { store, gateway, keys }
+        Self { store, gateway, keys, keeps_texts }
+    }
+
+    /// Whole texts are kept for later: replies in the cache, and outputs that were judged.
+    #[must_use]
+    pub fn keeps_texts(&self) -> bool {
+        self.keeps_texts
     }
 
     /// The keys of the organization that the models are called with.
@@ -80,7 +88,7 @@ impl AnswerScorers {
         for key in asked.iter().flat_map(|model| keys.used_by(model)) {
             connections.store.note_provider_key_use(key).await?;
         }
-        let memory = memory(&connections.store, true);
+        let memory = memory(&connections.store, connections.keeps_texts);
         for NamedScorer { scorer, .. } in &self.scorers {
             let mut models = Vec::new();
             for model in scorer.models() {

@@ -41,6 +41,7 @@ mod rollup;
 mod run_scorers;
 mod runs;
 mod schema;
+mod scrub;
 mod spending;
 mod sqlite;
 mod status;
@@ -87,6 +88,7 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
+pub use scrub::ScrubKind;
 pub use spending::Month;
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
 pub use vault::{

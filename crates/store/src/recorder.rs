@@ -11,6 +11,7 @@ use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
 use crate::platform::AddedEvents;
 use crate::runs::now_milliseconds;
+use crate::scrub::Scrubber;
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
 
 /// What a unit got from its model.
@@ -129,10 +130,13 @@ impl RunRecorder {
         let spent: NanoDollars =
             answers.chain(scores.iter().filter_map(|record| record.score.cost)).sum();
         let spent = spent + spent_on_open;
+        let scrubber = self.store.scrubber().await?;
         let transaction = self.store.database.begin().await?;
         let run = self.run;
-        self.store.insert_generations(&transaction, generations, |record| (run, *record)).await?;
-        self.store.insert_scores(&transaction, scores, |record| (run, record)).await?;
+        self.store
+            .insert_generations(&transaction, &scrubber, generations, |record| (run, *record))
+            .await?;
+        self.store.insert_scores(&transaction, &scrubber, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
         self.store.add_spending_in(&transaction, spent).await?;
         let told = match &self.tells {
@@ -204,6 +208,7 @@ impl ScopedStore {
     pub(crate) async fn insert_generations<T>(
         &self,
         transaction: &ScopedTransaction,
+        scrubber: &Scrubber,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, GenerationRecord<'record>),
     ) -> Result<(), StoreError> {
@@ -215,7 +220,7 @@ impl ScopedStore {
         let now = now_milliseconds();
         let values = |record: &T, values: &mut Vec<Value>| {
             let (run, record) = record_of(record);
-            self.generation_values(run, &record, now, values);
+            self.generation_values(run, &record, scrubber, now, values);
         };
         insert.run(transaction, records, values).await
     }
@@ -224,6 +229,7 @@ impl ScopedStore {
     pub(crate) async fn insert_scores<T>(
         &self,
         transaction: &ScopedTransaction,
+        scrubber: &Scrubber,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, &'record ScoreRecord),
     ) -> Result<(), StoreError> {
@@ -235,7 +241,7 @@ impl ScopedStore {
         let now = now_milliseconds();
         let values = |record: &T, values: &mut Vec<Value>| {
             let (run, record) = record_of(record);
-            self.score_values(run, record, now, values);
+            self.score_values(run, record, &scrubber.score(&record.score), now, values);
         };
         insert.run(transaction, records, values).await
     }
@@ -268,20 +274,27 @@ impl ScopedStore {
         &self,
         run: RunId,
         record: &GenerationRecord<'_>,
+        scrubber: &Scrubber,
         now: i64,
         values: &mut Vec<Value>,
     ) {
         unit_values(run, &record.key, values);
         values.extend([self.organization.0.into(), record.case_key.into()]);
         match record.result {
-            Ok(generation) => answered_values(generation, values),
-            Err(failure) => failed_values(failure, values),
+            Ok(generation) => answered_values(&scrubber.generation(generation), values),
+            Err(failure) => failed_values(&scrubber.failure(failure), values),
         }
         values.push(now.into());
     }
 
-    fn score_values(&self, run: RunId, record: &ScoreRecord, now: i64, values: &mut Vec<Value>) {
-        let score = &record.score;
+    fn score_values(
+        &self,
+        run: RunId,
+        record: &ScoreRecord,
+        score: &Score,
+        now: i64,
+        values: &mut Vec<Value>,
+    ) {
         let judge = score.judgement.as_ref().and_then(|judgement| judgement.judge.as_ref());
         unit_values(run, &record.key, values);
         values.extend([

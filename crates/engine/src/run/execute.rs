@@ -65,7 +65,9 @@ pub async fn execute(
     let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, _lock } = run;
     let spent: NanoDollars = lanes.iter().map(|lane| lane.progress.spent).sum();
     let limit = control.budget.or(spec.budget.map(|budget| NanoDollars::from_dollars(budget.usd)));
+    let scrubs_texts = store.scrubs_texts().await?;
     let cache = match control.cache_mode {
+        _ if scrubs_texts => None,
         CacheMode::Use if !spec.cache.enabled => None,
         CacheMode::Off => None,
         _ if !asks_a_model(&spec, &scorers) => None,

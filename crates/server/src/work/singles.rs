@@ -130,14 +130,18 @@ impl Singles {
             .await?;
         let monthly = store.monthly_budget().await?;
         let keys = store.keys_for_calls().await?;
+        let cache = if store.scrubs_texts().await? { None } else { cache.clone() };
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let connected = all.get(&store.organization());
         // Those made with a key that was replaced since are left to whoever still uses them.
-        if let Some(connected) = connected.filter(|connected| *connected.keys() == keys) {
+        let is_right = |connected: &&Arc<Connections>| {
+            *connected.keys() == keys && connected.keeps_texts() == cache.is_some()
+        };
+        if let Some(connected) = connected.filter(is_right) {
             return Ok(connected.clone());
         }
         let stop = app.stop().clone();
-        let made = Arc::new(Connections::new(store.clone(), cache.clone(), monthly, keys, stop));
+        let made = Arc::new(Connections::new(store.clone(), cache, monthly, keys, stop));
         all.insert(store.organization(), made.clone());
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(owner, _), _| *owner != Some(store.organization()));

@@ -51,11 +51,18 @@ pub struct DocumentRecord {
 
 impl ScopedStore {
     /// Keeps a document. The same id again gives what is kept.
-    pub async fn create_document(&self, new: NewDocument) -> Result<DocumentRecord, StoreError> {
+    pub async fn create_document(
+        &self,
+        mut new: NewDocument,
+    ) -> Result<DocumentRecord, StoreError> {
         let made = self.document_rows().filter(document::Column::Id.eq(new.id));
         if let Some(made) = made.one(&self.database).await? {
             return record(made);
         }
+        let scrubber = self.scrubber().await?;
+        let others = new.input.iter_mut().chain(&mut new.expected_output);
+        others.chain([&mut new.actual_output]).for_each(|text| scrubber.change(text));
+        new.metadata.values_mut().for_each(|value| scrubber.change_value(value));
         let row = document::ActiveModel {
             id: Set(new.id),
             organization_id: Set(self.organization.0),

@@ -66,9 +66,11 @@ impl ScopedStore {
 
     /// Keeps the answer of a request.
     pub async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> Result<(), StoreError> {
+        let mut body = answer.body.clone();
+        self.scrubber().await?.change_json(&mut body);
         idempotency_key::Entity::update_many()
             .col_expr(idempotency_key::Column::Status, Expr::value(i32::from(answer.status)))
-            .col_expr(idempotency_key::Column::Body, Expr::value(answer.body.clone()))
+            .col_expr(idempotency_key::Column::Body, Expr::value(body))
             .filter(idempotency_key::Column::OrganizationId.eq(self.organization.0))
             .filter(idempotency_key::Column::Key.eq(key))
             .exec(&self.database)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{from_json, time, to_json, word};
 use crate::entity::platform::organization;
 use crate::runs::now_milliseconds;
-use crate::{EntityKind, ScopedStore, Store, StoreError};
+use crate::{EntityKind, ScopedStore, ScrubKind, Store, StoreError};
 
 /// What an organization has decided for all its members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub struct OrganizationSettings {
     pub data_retention_days: Option<u32>,
     /// Requests that all keys and members together may make in a minute; the server's own limit where there is none.
     pub requests_per_minute: Option<u32>,
+    /// What is taken out of texts before they are kept.
+    pub scrub: Vec<ScrubKind>,
 }
 
 /// What is known of an organization when it is made.

@@ -51,8 +51,9 @@ impl ScopedStore {
     pub async fn record_singles(&self, singles: &[&SingleRun]) -> Result<(), StoreError> {
         let now = now_milliseconds();
         let mut manifests = Vec::with_capacity(singles.len());
+        let scrubber = self.scrubber().await?;
         for single in singles {
-            manifests.push((single, to_json(&single.content)?));
+            manifests.push((single, to_json(&*scrubber.content(&single.content))?));
         }
         let transaction = self.database.begin().await?;
         let contents = InsertMany {
@@ -81,7 +82,7 @@ impl ScopedStore {
             self.run_values(single, now, values);
         };
         runs.run(&transaction, singles, values).await?;
-        self.insert_generations(&transaction, singles, |single| {
+        self.insert_generations(&transaction, &scrubber, singles, |single| {
             let record = GenerationRecord {
                 key: UNIT,
                 case_key: single.case_key(),
@@ -94,7 +95,7 @@ impl ScopedStore {
             .iter()
             .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
             .collect();
-        self.insert_scores(&transaction, &scores, |(run, score)| (*run, *score)).await?;
+        self.insert_scores(&transaction, &scrubber, &scores, |(run, score)| (*run, *score)).await?;
         self.insert_lanes(&transaction, singles, |single| {
             let lane = LaneProgress {
                 model_index: 0,

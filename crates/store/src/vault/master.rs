@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use hkdf::Hkdf;
@@ -56,9 +58,8 @@ impl MasterKey {
 
     /// A new random key.
     pub(super) fn generate() -> Result<Self, StoreError> {
-        use base64::Engine as _;
         let random = Zeroizing::new(random::<KEY_BYTES>()?);
-        let text = Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(&*random));
+        let text = Zeroizing::new(STANDARD.encode(random.as_slice()));
         Self::new(&text).ok_or_else(|| StoreError::Damaged("a new key is too short".to_owned()))
     }
 

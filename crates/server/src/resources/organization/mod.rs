@@ -41,6 +41,8 @@ struct Settings {
     data_retention_days: Option<u32>,
     /// Requests that all keys and members together may make in a minute; the server's own limit where it is null.
     requests_per_minute: Option<u32>,
+    /// What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`.
+    scrub: Vec<String>,
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -64,6 +66,7 @@ impl From<OrganizationRecord> for Organization {
             cost_budget_monthly_usd,
             data_retention_days,
             requests_per_minute,
+            scrub,
         } = record.settings;
         Self {
             organization_id: record.id.0,
@@ -75,6 +78,7 @@ impl From<OrganizationRecord> for Organization {
                 cost_budget_monthly_usd,
                 data_retention_days,
                 requests_per_minute,
+                scrub: scrub.into_iter().map(|kind| kind.as_str().to_owned()).collect(),
             },
             billing_email: record.billing_email,
             created_at: record.created_at,

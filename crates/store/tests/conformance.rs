@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fullbench_llm::ResponseCache;
 use fullbench_store::{
     CacheLimits, DatasetWriter, DiskCache, FieldMapping, GenerationRecord, LaneProgress, NewRun,
     ResultDetail, RunRecord, ScopedStore, ScoreRecord, Store, StoreError,

@@ -96,7 +96,7 @@ impl Store {
         let mut removed = Removed::default();
         scoped.remove_all_in(&transaction, &mut removed).await?;
         if scoped.organization == DEFAULT_ORGANIZATION {
-            default_organization().reset_all().update(&transaction).await?;
+            default_organization().update(&transaction).await?;
         }
         transaction.commit().await?;
         // What was on its way when access was closed.
@@ -154,7 +154,8 @@ impl ScopedStore {
         for owned in heads.into_iter().chain(others) {
             let Some(owner) = owned.owner() else { continue };
             let name = &owned.table.name;
-            if self.organization == DEFAULT_ORGANIZATION && KEPT_OF_DEFAULT.contains(&name.as_str()) {
+            if self.organization == DEFAULT_ORGANIZATION && KEPT_OF_DEFAULT.contains(&name.as_str())
+            {
                 continue;
             }
             let sql = format!("DELETE FROM \"{name}\" WHERE {owner} = $1");

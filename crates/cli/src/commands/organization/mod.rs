@@ -31,4 +31,3 @@ async fn named(store: &Store, slug: &str) -> Result<OrganizationId, CliError> {
         }
     }
 }
-

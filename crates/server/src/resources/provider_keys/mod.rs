@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{Body, PathParts, Query};
 use crate::problem::{NOT_FOUND, Problem};
 
@@ -92,6 +93,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn put(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(provider): PathParts<String>,
     Body(wanted): Body<Wanted>,
 ) -> Result<Json<Shown>, Problem> {
@@ -114,7 +116,9 @@ async fn put(
         return Err(problem.hint("who runs the server can allow it with `--allow-model-url`"));
     }
     let new = NewProviderKey { provider, base_url, key, created_by: Some(caller.name) };
-    Ok(Json(caller.store.keep_provider_key(new).await?.into()))
+    let kept = Shown::from(caller.store.keep_provider_key(new).await?);
+    note.after(&kept);
+    Ok(Json(kept))
 }
 
 async fn list(caller: Caller) -> Result<Json<ProviderKeys>, Problem> {
@@ -124,10 +128,13 @@ async fn list(caller: Caller) -> Result<Json<ProviderKeys>, Problem> {
 
 async fn remove(
     caller: Caller,
+    note: AuditNote,
     PathParts(provider): PathParts<String>,
     Query(address): Query<Address>,
 ) -> Result<StatusCode, Problem> {
     let provider = served(&provider)?;
+    let keys = caller.store.provider_keys().await?.into_iter().map(Shown::from);
+    note.before(&keys.filter(|key| key.provider == provider).collect::<Vec<_>>());
     caller.store.remove_provider_key(provider, address.base_url.as_deref()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

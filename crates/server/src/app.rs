@@ -6,9 +6,10 @@ use fullbench_store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{KeyRing, Limits};
+use crate::access::{KeyRing, Limits, Passwords, SessionRing};
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
+use crate::mail::Mailer;
 use crate::secrets::SecretKey;
 use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
 
@@ -20,6 +21,9 @@ struct Shared {
     store: Store,
     config: ServerConfig,
     keys: KeyRing,
+    sessions: SessionRing,
+    passwords: Passwords,
+    mailer: Option<Mailer>,
     limits: Limits,
     in_flight: InFlight,
     queue: Queue,
@@ -39,6 +43,7 @@ impl App {
         config: ServerConfig,
         openapi: bytes::Bytes,
         secret_key: SecretKey,
+        mailer: Option<Mailer>,
     ) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -49,6 +54,9 @@ impl App {
             streams: Streams::default(),
             reports: Reports::default(),
             keys: KeyRing::default(),
+            sessions: SessionRing::default(),
+            passwords: Passwords::default(),
+            mailer,
             limits: Limits::new(config.requests_per_minute),
             in_flight: InFlight::default(),
             openapi,
@@ -70,6 +78,21 @@ impl App {
 
     pub(crate) fn keys(&self) -> &KeyRing {
         &self.0.keys
+    }
+
+    /// Sessions that were seen lately.
+    pub(crate) fn sessions(&self) -> &SessionRing {
+        &self.0.sessions
+    }
+
+    /// What compares and hashes passwords.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.0.passwords
+    }
+
+    /// What sends mail, where it is set up.
+    pub(crate) fn mailer(&self) -> Option<&Mailer> {
+        self.0.mailer.as_ref()
     }
 
     /// How often everybody may call.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fullbench_engine::SentRules;
 
+use crate::mail::MailConfig;
 use crate::secrets::SecretKey;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
@@ -29,6 +30,16 @@ pub struct ServerConfig {
     pub webhook_waits: Vec<Duration>,
     /// What secrets are made from. Default: a key that is made and kept in the home folder.
     pub secret_key: Option<SecretKey>,
+    /// Cookies are kept by browsers only with TLS, as they should be wherever there is TLS.
+    pub secure_cookies: bool,
+    /// After how long without use somebody has to sign in again.
+    pub session_idle_end: Duration,
+    /// After how long everybody has to sign in again.
+    pub session_end: Duration,
+    /// Where people find the server, for links in mail.
+    pub public_url: Option<reqwest::Url>,
+    /// How mail is sent; without it links are shown to who invites.
+    pub mail: Option<MailConfig>,
     /// The version of fullbench that runs say made them.
     pub version: String,
 }
@@ -44,6 +55,11 @@ impl Default for ServerConfig {
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             secret_key: None,
+            secure_cookies: false,
+            session_idle_end: Duration::from_secs(12 * 3600),
+            session_end: Duration::from_secs(30 * 86_400),
+            public_url: None,
+            mail: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

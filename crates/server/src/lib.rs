@@ -15,6 +15,7 @@ mod config;
 mod extract;
 mod files;
 mod first_start;
+mod mail;
 mod problem;
 mod resources;
 mod routes;
@@ -23,8 +24,10 @@ mod server;
 mod stream;
 mod work;
 
+pub use access::password_hash;
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
+pub use mail::MailConfig;
 pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use secrets::SecretKey;
 pub use server::{Server, StartError};

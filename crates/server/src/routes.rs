@@ -25,7 +25,12 @@ const REQUEST_ID: &str = "x-request-id";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     endpoints.extend(resources::health::endpoints());
+    endpoints.extend(resources::session::endpoints());
+    endpoints.extend(resources::account::endpoints());
+    endpoints.extend(resources::password_resets::endpoints());
     endpoints.extend(resources::organization::endpoints());
+    endpoints.extend(resources::members::endpoints());
+    endpoints.extend(resources::invitations::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::datasets::endpoints());
     endpoints.extend(resources::evaluations::endpoints());
@@ -51,7 +56,10 @@ pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
     for endpoint in endpoints {
         // A repeated request is answered only to who may make it.
         let once = middleware::from_fn_with_state(app.clone(), once);
-        let handler = endpoint.router.route_layer(once);
+        let handler = match endpoint.is_idempotent_by_key {
+            true => endpoint.router.route_layer(once),
+            false => endpoint.router,
+        };
         router = router.route(endpoint.path, guarded(&app, endpoint.rule, handler));
     }
     router

@@ -77,6 +77,11 @@ impl SecretKey {
         self.derived(&[b"batch", organization.0.as_bytes()])
     }
 
+    /// A key for one purpose.
+    pub(crate) fn of_purpose(&self, purpose: &str) -> [u8; 32] {
+        authenticate(&self.0, &[b"purpose".as_slice(), purpose.as_bytes()].join(&0))
+    }
+
     fn derived(&self, parts: &[&[u8]]) -> WebhookSecret {
         let purpose: Vec<u8> = parts.join(&0);
         WebhookSecret(authenticate(&self.0, &purpose).to_vec())
@@ -101,7 +106,7 @@ impl WebhookSecret {
 }
 
 /// HMAC-SHA-256 (RFC 2104).
-fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
+pub(crate) fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
     let Ok(mut code) = Hmac::<Sha256>::new_from_slice(key) else {
         unreachable!("HMAC takes keys of every length")
     };

@@ -1,15 +1,18 @@
 //! A server from its start to its end.
 
 use std::future::Future;
+use std::net::SocketAddr;
 
 use axum::serve::ListenerExt;
 use fullbench_engine::EngineError;
 use fullbench_store::Store;
 use tokio::net::TcpListener;
 
+use crate::access::sweep;
 use crate::api::openapi;
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::mail::Mailer;
 use crate::routes::{endpoints, router};
 use crate::secrets::SecretKey;
 use crate::work;
@@ -23,6 +26,9 @@ pub enum StartError {
     /// The key that secrets are made from cannot be had.
     #[error("the key that secrets are made from cannot be had: {0}")]
     SecretKey(std::io::Error),
+    /// Mail is not set up rightly.
+    #[error("mail cannot be sent: {0}")]
+    Mail(String),
     /// Nothing can be sent to webhooks.
     #[error("webhooks cannot be sent: {0}")]
     Webhooks(String),
@@ -43,7 +49,13 @@ impl Server {
             Some(key) => key.clone(),
             None => SecretKey::in_folder(store.home()).map_err(StartError::SecretKey)?,
         };
-        let app = App::new(store, config, document.into(), key);
+        let mailer = config.mail.as_ref().map(Mailer::new).transpose().map_err(StartError::Mail)?;
+        if mailer.is_some() && config.public_url.is_none() {
+            let problem = "links in mail need the public address of the server";
+            return Err(StartError::Mail(problem.to_owned()));
+        }
+        let app = App::new(store, config, document.into(), key, mailer);
+        sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router })
@@ -66,7 +78,7 @@ impl Server {
             let _ = connection.set_nodelay(true);
         });
         // Made once: a router by itself would be put together anew for every connection.
-        let service = self.router.into_make_service();
+        let service = self.router.into_make_service_with_connect_info::<SocketAddr>();
         axum::serve(listener, service).with_graceful_shutdown(shutdown).await?;
         stop.cancel();
         self.app.tasks().close();

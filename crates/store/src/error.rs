@@ -23,6 +23,10 @@ pub enum EntityKind {
     User,
     /// A bearer key.
     ApiKey,
+    /// Somebody who is signed in.
+    Session,
+    /// Somebody who is asked to join.
+    Invitation,
     /// Named cases.
     Dataset,
     /// Their state at one time.
@@ -51,6 +55,8 @@ impl fmt::Display for EntityKind {
             Self::Organization => "organization",
             Self::User => "user",
             Self::ApiKey => "API key",
+            Self::Session => "session",
+            Self::Invitation => "invitation",
             Self::Dataset => "data set",
             Self::DatasetVersion => "version of a data set",
             Self::TestCase => "case",
@@ -208,6 +214,9 @@ pub enum StoreError {
         /// Its name.
         name: String,
     },
+    /// An organization without an owner could never be changed again.
+    #[error("`{0}` is the last owner of the organization who can sign in")]
+    LastOwner(String),
     /// A criterion that no judge could apply.
     #[error("the criterion `{name}`: {problem}")]
     CriterionInvalid {
@@ -293,6 +302,7 @@ impl StoreError {
             | Self::FileExists(_)
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
+            | Self::LastOwner(_)
             | Self::ChangedMeanwhile { .. } => ErrorCode::Conflict,
             Self::Unconnected { problem, .. } => match problem {
                 ConnectionProblem::Unreachable | ConnectionProblem::Full => ErrorCode::Unavailable,
@@ -353,6 +363,7 @@ impl StoreError {
                 Some("deprecate its published versions first")
             }
             Self::Immutable { .. } => Some("add your own under another name"),
+            Self::LastOwner(_) => Some("make somebody else an owner first"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {
                 Some("a scale's worst is 0 and its best 1: 4 of 1 to 5 is 0.75")

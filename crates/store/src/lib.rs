@@ -60,12 +60,14 @@ pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation
 pub use lock::RunLock;
 pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
-    AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
-    DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
-    KeptAnswer, KeptSecret, KeyHolder, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
-    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewVersion, NewWebhook,
-    OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent, PromptRecord,
-    PromptVersionRecord, SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange,
+    AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, CountedTry, Credentials,
+    DatasetChange, DatasetRecord, DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery,
+    EventRecord, GroundTruthRecord, InvitationRecord, KeptAnswer, KeptSecret, KeyHolder,
+    MemberChange, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
+    NewInvitation, NewOrganization, NewPrompt, NewPromptVersion, NewSession, NewUser, NewVersion,
+    NewWebhook, OrganizationChange, OrganizationRecord, OrganizationSettings, Page, PasswordHash,
+    PromptChange, PromptContent, PromptRecord, PromptVersionRecord, SealedSecret, SessionHolder,
+    SessionRecord, SingleRun, UserRecord, VersionRecord, VersionValidation, WebhookChange,
     WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};

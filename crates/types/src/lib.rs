@@ -5,6 +5,7 @@
 mod access;
 mod case;
 mod criterion;
+mod email;
 mod error;
 mod generation;
 mod id;
@@ -20,6 +21,7 @@ mod words;
 pub use access::Action;
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};
+pub use email::email_address;
 pub use error::ErrorCode;
 pub use generation::{
     ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,

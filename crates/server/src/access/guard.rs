@@ -5,7 +5,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 
-use super::{Caller, Rule};
+use super::{Caller, Credential, Rule};
 use crate::app::App;
 use crate::problem::{FORBIDDEN, Problem};
 
@@ -46,7 +46,14 @@ async fn guard(
 
 /// Why this caller may not do it.
 fn refusal(caller: &Caller, rule: Rule) -> Option<Problem> {
-    let Rule::Needs(action) = rule else { return None };
+    let action = match (rule, caller.credential) {
+        (Rule::Needs(action), _) => action,
+        (Rule::Account, Credential::Key(_)) => {
+            let problem = Problem::new(FORBIDDEN, "this is about an account, and a key has none");
+            return Some(problem.hint("sign in with POST /v1/session"));
+        }
+        (Rule::Account, Credential::Session(_)) | (Rule::Public, _) => return None,
+    };
     if caller.may(action) {
         return None;
     }

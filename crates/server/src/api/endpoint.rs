@@ -62,7 +62,7 @@ impl Endpoint {
         let rule = rule.into();
         let mut refusals = match rule {
             Rule::Public => vec![400],
-            Rule::Needs(_) => vec![400, 401, 403, 429],
+            Rule::Account | Rule::Needs(_) => vec![400, 401, 403, 429],
         };
         if path.contains('{') {
             refusals.push(404);
@@ -104,8 +104,9 @@ impl Endpoint {
         handler: H,
     ) -> Self {
         let endpoint = Self::new("post", MethodFilter::POST, path, id, rule, handler);
-        Self { is_idempotent_by_key: endpoint.rule != Rule::Public, ..endpoint }
-            .refuses(&[409, 422])
+        // What is said about an account may hold passwords, of which nothing is noted.
+        let is_idempotent_by_key = matches!(endpoint.rule, Rule::Needs(_));
+        Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422])
     }
 
     /// Changes something.

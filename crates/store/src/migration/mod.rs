@@ -15,6 +15,7 @@ mod m0011_platform;
 mod m0012_documents_and_prompts;
 mod m0013_webhooks;
 mod m0014_access;
+mod m0017_accounts;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_documents_and_prompts::Migration),
             Box::new(m0013_webhooks::Migration),
             Box::new(m0014_access::Migration),
+            Box::new(m0017_accounts::Migration),
         ]
     }
 }

@@ -32,6 +32,8 @@ INSERT INTO invitations (id, organization_id, email, role, token_hash, created_b
     VALUES (<14>, <7>, 'a@example.com', 'viewer', 'abf', NULL, 1, 2, NULL, NULL);
 INSERT INTO password_resets (id, organization_id, user_id, token_hash, created_at, expires_at, used_at)
     VALUES (<15>, <7>, <8>, 'abg', 1, 2, NULL);
+INSERT INTO recovery_codes (id, organization_id, user_id, code_hash, created_at, used_at)
+    VALUES (<16>, <7>, <8>, 'abh', 1, NULL);
 INSERT INTO sign_in_failures (subject, failures, last_at, locked_until) VALUES ('s', 2147483647, 1, NULL);
 INSERT INTO events (organization_id, number, run_id, kind, data, created_at)
     VALUES (<7>, 1, NULL, 'run', '{}', 1), (<7>, 2, <RUN1>, 'run', <ODD>, 1);

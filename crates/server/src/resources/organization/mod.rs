@@ -1,5 +1,8 @@
 //! The caller's own organization.
 
+mod change;
+
+use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::{OrganizationRecord, OrganizationSettings};
 use fullbench_types::{Action, Plan};
@@ -8,8 +11,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use self::change::Change;
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::app::App;
+use crate::extract::Body;
 use crate::problem::Problem;
 
 /// An organization: it owns everything that is made with its keys.
@@ -44,11 +50,31 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::get("/v1/organization", "get_organization", Action::ReadOrganization, get)
             .about("organization", "Your organization", "")
             .gives::<Organization>(200, "The organization that the key belongs to"),
+        Endpoint::patch(
+            "/v1/organization",
+            "change_organization",
+            Action::ChangeOrganization,
+            change,
+        )
+        .about("organization", "Change your organization", "What is left out stays as it is.")
+        .takes::<Change>()
+        .gives::<Organization>(200, "The organization"),
     ]
 }
 
 async fn get(caller: Caller) -> Result<Json<Organization>, Problem> {
     Ok(Json(caller.store.organization_record().await?.into()))
+}
+
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Body(change): Body<Change>,
+) -> Result<Json<Organization>, Problem> {
+    let changed = caller.store.change_organization(change.checked()?).await?;
+    app.keys().forget(|holder| holder.key.organization == changed.id);
+    app.sessions().forget(|holder| holder.session.organization == changed.id);
+    Ok(Json(changed.into()))
 }
 
 impl From<OrganizationRecord> for Organization {

@@ -12,6 +12,7 @@ pub(crate) mod organization;
 pub(crate) mod password_reset;
 pub(crate) mod prompt;
 pub(crate) mod prompt_version;
+pub(crate) mod recovery_code;
 pub(crate) mod session;
 pub(crate) mod sign_in_failure;
 pub(crate) mod test_case;

@@ -6,6 +6,7 @@ use fullbench_store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::oidc::Issuer;
 use crate::access::{KeyRing, Limits, Passwords, SessionRing};
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
@@ -24,6 +25,7 @@ struct Shared {
     sessions: SessionRing,
     passwords: Passwords,
     mailer: Option<Mailer>,
+    issuer: Option<Issuer>,
     limits: Limits,
     in_flight: InFlight,
     queue: Queue,
@@ -44,6 +46,7 @@ impl App {
         openapi: bytes::Bytes,
         secret_key: SecretKey,
         mailer: Option<Mailer>,
+        issuer: Option<Issuer>,
     ) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -57,6 +60,7 @@ impl App {
             sessions: SessionRing::default(),
             passwords: Passwords::default(),
             mailer,
+            issuer,
             limits: Limits::new(config.requests_per_minute),
             in_flight: InFlight::default(),
             openapi,
@@ -93,6 +97,11 @@ impl App {
     /// What sends mail, where it is set up.
     pub(crate) fn mailer(&self) -> Option<&Mailer> {
         self.0.mailer.as_ref()
+    }
+
+    /// Who else vouches for people, where it is set up.
+    pub(crate) fn issuer(&self) -> Option<&Issuer> {
+        self.0.issuer.as_ref()
     }
 
     /// How often everybody may call.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fullbench_engine::SentRules;
 
+use crate::access::oidc::OidcConfig;
 use crate::mail::MailConfig;
 use crate::secrets::SecretKey;
 
@@ -40,6 +41,8 @@ pub struct ServerConfig {
     pub public_url: Option<reqwest::Url>,
     /// How mail is sent; without it links are shown to who invites.
     pub mail: Option<MailConfig>,
+    /// Who else vouches for people.
+    pub oidc: Option<OidcConfig>,
     /// The version of fullbench that runs say made them.
     pub version: String,
 }
@@ -60,6 +63,7 @@ impl Default for ServerConfig {
             session_end: Duration::from_secs(30 * 86_400),
             public_url: None,
             mail: None,
+            oidc: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -24,6 +24,7 @@ mod server;
 mod stream;
 mod work;
 
+pub use access::oidc::OidcConfig;
 pub use access::password_hash;
 pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};

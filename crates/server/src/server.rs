@@ -8,6 +8,7 @@ use fullbench_engine::EngineError;
 use fullbench_store::Store;
 use tokio::net::TcpListener;
 
+use crate::access::oidc::Issuer;
 use crate::access::sweep;
 use crate::api::openapi;
 use crate::app::App;
@@ -29,6 +30,9 @@ pub enum StartError {
     /// Mail is not set up rightly.
     #[error("mail cannot be sent: {0}")]
     Mail(String),
+    /// Who vouches for people is not set up rightly.
+    #[error("nobody can sign in through the issuer: {0}")]
+    Issuer(String),
     /// Nothing can be sent to webhooks.
     #[error("webhooks cannot be sent: {0}")]
     Webhooks(String),
@@ -54,7 +58,8 @@ impl Server {
             let problem = "links in mail need the public address of the server";
             return Err(StartError::Mail(problem.to_owned()));
         }
-        let app = App::new(store, config, document.into(), key, mailer);
+        let issuer = issuer(&config).map_err(StartError::Issuer)?;
+        let app = App::new(store, config, document.into(), key, mailer, issuer);
         sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
@@ -85,4 +90,12 @@ impl Server {
         self.app.tasks().wait().await;
         Ok(())
     }
+}
+
+/// Who else vouches for people, as it is set up.
+fn issuer(config: &ServerConfig) -> Result<Option<Issuer>, String> {
+    let Some(oidc) = config.oidc.clone() else { return Ok(None) };
+    let nowhere = "the issuer sends people back to the public address of the server";
+    let public_url = config.public_url.as_ref().ok_or_else(|| nowhere.to_owned())?;
+    Issuer::new(oidc, public_url).map(Some)
 }

@@ -4,6 +4,7 @@ mod caller;
 mod forgery;
 mod guard;
 mod limits;
+pub(crate) mod oidc;
 mod passwords;
 mod ring;
 mod rule;

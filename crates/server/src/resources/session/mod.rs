@@ -1,5 +1,6 @@
 //! Signing in and out, and who is signed in.
 
+mod oidc;
 mod view;
 
 use axum::extract::State;
@@ -41,7 +42,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         header `X-CSRF-Token` with the `csrf_token` of the answer. Whether the mail address, the password or the code was wrong \
         is not said; after five failures there are waits, told by `Retry-After`. A password that is right without the code of a \
         second factor is answered with `second_factor_needed`.";
-    vec![
+    let mut endpoints = vec![
         Endpoint::post("/v1/session", "sign_in", Rule::Public, begin)
             .about("session", "Sign in", signing_in)
             .takes::<SignIn>()
@@ -53,7 +54,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::delete("/v1/session", "sign_out", Rule::Account, end)
             .about("session", "Sign out", "The session ends at once.")
             .gives_nothing(204, "You are signed out"),
-    ]
+    ];
+    endpoints.extend(oidc::endpoints());
+    endpoints
 }
 
 async fn begin(

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod accounts;
 pub(crate) mod baseline;
 pub(crate) mod dataset;
 pub(crate) mod db;
@@ -9,6 +10,7 @@ pub(crate) mod metric;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod serve;
+pub(crate) mod signing_in;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -90,6 +92,10 @@ pub(crate) enum Command {
     /// Write every result of a run to stdout
     Export(ExportArguments),
     Serve(serve::ServeArguments),
+    /// People of an organization: add them, give them passwords, on the database itself
+    User(accounts::UserArguments),
+    /// Organizations: make and list them, on the database itself
+    Organization(accounts::OrganizationArguments),
     /// The database: its state, its upgrades, backups of everything
     Db(db::DbArguments),
     /// Score text files by a metric, with intervals and paired tests

@@ -72,6 +72,10 @@ fn run(arguments: Arguments) -> Result<Exit, CliError> {
         }
         Command::Judge(judge) => block_on(commands::judging::judge::run(&judge, &home()?)),
         Command::Serve(serve) => block_on(commands::serve::run(&serve, &home()?)),
+        Command::User(user) => block_on(commands::accounts::user::run(&user, &home()?)),
+        Command::Organization(organization) => {
+            block_on(commands::accounts::organization::run(&organization, &home()?))
+        }
         Command::Db(db) => block_on(commands::db::run(&db, &home()?)),
         Command::Export(export) => block_on(commands::export::run(&export, &home()?)),
         Command::Doctor(doctor) => block_on(commands::doctor::run(&doctor, &home()?)),

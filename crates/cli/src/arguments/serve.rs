@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use clap::Args;
 use fullbench_engine::AllowedAddress;
 
+use super::signing_in::SigningInArguments;
+
 /// Serve the REST API: data sets, evaluations, judges and their results for a team
 ///
 /// The first start makes an organization's owner key and prints it, once. `/docs` describes every endpoint, `/openapi.json`
@@ -34,6 +36,9 @@ pub(crate) struct ServeArguments {
     /// Runs that are worked on at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) concurrent_runs: u16,
+
+    #[command(flatten)]
+    pub(crate) signing_in: SigningInArguments,
 }
 
 fn allowed_address(text: &str) -> Result<AllowedAddress, String> {

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod accounts;
 pub(crate) mod baseline;
 pub(crate) mod completions;
 pub(crate) mod dataset;
@@ -20,5 +21,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod signing_in;
 pub(crate) mod stats;
 pub(crate) mod weights;

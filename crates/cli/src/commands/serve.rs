@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
+use crate::commands::signing_in::configured;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -45,6 +46,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()
     };
+    let config = configured(config, &arguments.signing_in)?;
     raise_file_limit();
     let server = Server::start(store, config).await.map_err(|error| match error {
         StartError::Engine(error) => CliError::from(error),

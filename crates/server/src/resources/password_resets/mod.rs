@@ -77,7 +77,7 @@ async fn forgotten(
 
 async fn send(app: &App, forgotten: &Forgotten, visitor: &Visitor) -> Result<(), Problem> {
     let Some(mailer) = app.mailer() else {
-        tracing::warn!("somebody forgot their password, and the server sends no mail");
+        tracing::debug!("somebody forgot their password, and the server sends no mail");
         return Ok(());
     };
     let Some(email) = email_address(&forgotten.email) else { return Ok(()) };

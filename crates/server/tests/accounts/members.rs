@@ -90,10 +90,10 @@ async fn owners_cannot_remove_each_other_at_once(place: Place) {
         let people = store.users().await.unwrap();
         let owners: Vec<_> = people.iter().filter(|one| one.role == UserRole::Owner).collect();
         assert_eq!(owners.len(), 1, "{people:?}");
-        if one.is_ok() {
+        if let Ok(demoted) = one {
             // So that the next round begins with one owner, who comes first.
             let change = MemberChange { role: Some(UserRole::Owner), disabled: None };
-            store.change_member(&one.unwrap(), change).await.unwrap();
+            store.change_member(&demoted, change).await.unwrap();
             store.remove_member(&second).await.unwrap();
         }
     }

@@ -35,7 +35,7 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
         token_hash: SECRET.to_owned(),
         from_address: Some(SECRET.to_owned()),
         user_agent: None,
-        expires_at: Timestamp::MAX,
+        expires_at: Timestamp::now() + Duration::from_secs(3600),
     };
     ids.insert("session_id", store.start_session(session).await.unwrap().id.to_string());
     let invited = json!({"email": format!("{SECRET}@example.com"), "role": "viewer"});

@@ -18,12 +18,12 @@ pub(crate) const OTHER: OrganizationId = OrganizationId(Uuid::from_u128(7));
 /// Letters, signs and escapes that something between could stumble over.
 pub(crate) const ODD_TEXT: &str = "a\\n\"b\" ' \t\r\u{1} \u{2028} größe 🙂 \u{fffd} \u{10ffff}";
 
-/// Rows of every table. `<1>` is an id, `<RUN1>` and `<RUN2>` are those of runs, `<x00ff>` bytes, `<ODD>` and `<LONG>` texts.
+/// Rows of every table. `<1>` is an id, `<RUN1>` and `<RUN2>` are those of runs, `<x00ff80>` bytes, `<ODD>` and `<LONG>` texts.
 const ROWS: &str = "
 INSERT INTO organizations (id, name, slug, plan, settings, billing_email, last_event, created_at, updated_at)
     VALUES (<7>, <ODD>, 'other', 'FREE', '{}', NULL, 2, 1, -1);
 INSERT INTO users (id, organization_id, email, name, role, created_at, updated_at, totp_secret)
-    VALUES (<8>, <7>, '', <ODD>, 'owner', 1, 2, <x00ff>);
+    VALUES (<8>, <7>, '', <ODD>, 'owner', 1, 2, <x00ff80>);
 INSERT INTO api_keys (id, organization_id, user_id, name, prefix, hash, created_at, last_used_at, revoked_at)
     VALUES (<9>, <7>, <8>, 'key', 'fb_', 'abc', 1, NULL, 9223372036854775807), (<10>, <0>, NULL, 'key', 'fb_', 'abd', 1, 2, NULL);
 INSERT INTO sessions (id, organization_id, user_id, token_hash, from_address, user_agent, created_at, last_seen_at, expires_at)

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+pub(crate) mod accounts;
 pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod config;
@@ -14,6 +15,7 @@ pub(crate) mod review;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod serving;
+pub(crate) mod signing_in;
 pub(crate) mod stats;
 pub(crate) mod weights;
 
@@ -125,7 +127,9 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// The audit log: who did what, and whether anybody changed it
     Audit(audit::AuditArguments),
-    /// Everything an organization owns: take it along, or erase it
+    /// People of an organization: add them, give them passwords, on the database itself
+    User(accounts::UserArguments),
+    /// Organizations: make and list them, take everything along that one owns, or erase it
     Organization(organization::OrganizationArguments),
     /// Data that is older than an organization keeps it
     Retention(organization::RetentionArguments),

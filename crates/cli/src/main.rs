@@ -75,6 +75,7 @@ fn run(configured: &Configured) -> Result<Exit, CliError> {
         Command::Serve(serve) => block_on(commands::serve::run(serve, &home()?)),
         Command::Config(config) => block_on(commands::config::run(&config.command, configured)),
         Command::Audit(audit) => block_on(commands::audit::run(audit, &home()?)),
+        Command::User(user) => block_on(commands::accounts::user::run(user, &home()?)),
         Command::Organization(organization) => {
             block_on(commands::organization::run(organization, &home()?))
         }

@@ -6,10 +6,12 @@ use fullbench_store::{AuditKey, Store};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{KeyRing, Limits};
+use crate::access::oidc::Issuer;
+use crate::access::{KeyRing, Limits, Passwords, SessionRing};
 use crate::audit::AuditWriter;
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
+use crate::mail::Mailer;
 use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
@@ -20,6 +22,10 @@ struct Shared {
     store: Store,
     config: ServerConfig,
     keys: KeyRing,
+    sessions: SessionRing,
+    passwords: Passwords,
+    mailer: Option<Mailer>,
+    issuer: Option<Issuer>,
     limits: Limits,
     in_flight: InFlight,
     queue: Queue,
@@ -39,6 +45,8 @@ impl App {
         config: ServerConfig,
         openapi: bytes::Bytes,
         audit_key: AuditKey,
+        mailer: Option<Mailer>,
+        issuer: Option<Issuer>,
     ) -> Self {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -50,6 +58,10 @@ impl App {
             streams: Streams::default(),
             reports: Reports::default(),
             keys: KeyRing::default(),
+            sessions: SessionRing::default(),
+            passwords: Passwords::default(),
+            mailer,
+            issuer,
             limits: Limits::new(config.requests_per_minute),
             in_flight: InFlight::default(),
             openapi,
@@ -70,6 +82,26 @@ impl App {
 
     pub(crate) fn keys(&self) -> &KeyRing {
         &self.0.keys
+    }
+
+    /// Sessions that were seen lately.
+    pub(crate) fn sessions(&self) -> &SessionRing {
+        &self.0.sessions
+    }
+
+    /// What compares and hashes passwords.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.0.passwords
+    }
+
+    /// What sends mail, where it is set up.
+    pub(crate) fn mailer(&self) -> Option<&Mailer> {
+        self.0.mailer.as_ref()
+    }
+
+    /// Who else vouches for people, where it is set up.
+    pub(crate) fn issuer(&self) -> Option<&Issuer> {
+        self.0.issuer.as_ref()
     }
 
     /// How often everybody may call.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
 
+use crate::access::oidc::OidcConfig;
+use crate::mail::MailConfig;
 use crate::serving::ServingConfig;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
@@ -32,6 +34,18 @@ pub struct ServerConfig {
     pub metrics_token: Option<Secret>,
     /// How connections are taken.
     pub serving: ServingConfig,
+    /// Cookies are kept by browsers only with TLS, as they should be wherever there is TLS.
+    pub secure_cookies: bool,
+    /// After how long without use somebody has to sign in again.
+    pub session_idle_end: Duration,
+    /// After how long everybody has to sign in again.
+    pub session_end: Duration,
+    /// Where people find the server, for links in mail.
+    pub public_url: Option<reqwest::Url>,
+    /// How mail is sent; without it links are shown to who invites.
+    pub mail: Option<MailConfig>,
+    /// Who else vouches for people.
+    pub oidc: Option<OidcConfig>,
     /// The version of fullbench that runs say made them.
     pub version: String,
 }
@@ -48,6 +62,12 @@ impl Default for ServerConfig {
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             metrics_token: None,
             serving: ServingConfig::default(),
+            secure_cookies: false,
+            session_idle_end: Duration::from_secs(12 * 3600),
+            session_end: Duration::from_secs(30 * 86_400),
+            public_url: None,
+            mail: None,
+            oidc: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

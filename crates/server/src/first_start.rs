@@ -1,6 +1,6 @@
 //! The first start: an owner of the organization, and a key for them.
 
-use fullbench_store::{NewApiKey, Store};
+use fullbench_store::{NewApiKey, NewUser, Store, UserRecord};
 use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
 use uuid::Uuid;
 
@@ -22,9 +22,18 @@ pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
     }
     let scoped = store.scoped(DEFAULT_ORGANIZATION);
     let organization = scoped.organization_record().await?;
-    let owner = match scoped.users().await?.into_iter().next() {
+    let is_owner = |user: &UserRecord| user.role == UserRole::Owner && user.disabled_at.is_none();
+    let owner = match scoped.users().await?.into_iter().find(is_owner) {
         Some(owner) => owner,
-        None => scoped.add_user("owner@localhost", "Owner", UserRole::Owner).await?,
+        None => {
+            let new = NewUser {
+                email: "owner@localhost".to_owned(),
+                name: "Owner".to_owned(),
+                role: UserRole::Owner,
+                password: None,
+            };
+            scoped.add_user(new).await?
+        }
     };
     let secret = NewSecret::new(KEY_PREFIX)?;
     let new = NewApiKey {

@@ -20,6 +20,8 @@ pub struct Problem {
     pub errors: Vec<FieldProblem>,
     /// The request, as logs name it.
     pub request_id: Option<String>,
+    /// After how many seconds to try again.
+    pub(crate) retry_after: Option<u64>,
 }
 
 /// What went wrong, as every endpoint says it (RFC 9457).
@@ -75,9 +77,12 @@ macro_rules! kinds {
 
 kinds! {
     MALFORMED = "malformed_request", BAD_REQUEST, "The request cannot be read";
-    UNAUTHORIZED = "unauthorized", UNAUTHORIZED, "A valid API key is needed";
+    UNAUTHORIZED = "unauthorized", UNAUTHORIZED, "Who calls is not known";
+    SIGN_IN = "sign_in_failed", UNAUTHORIZED, "Signing in failed";
+    SECOND_FACTOR = "second_factor_needed", UNAUTHORIZED, "A code of the second factor is needed";
     OUT_OF_BUDGET = "out_of_budget", PAYMENT_REQUIRED, "The month's budget is used up";
     FORBIDDEN = "forbidden", FORBIDDEN, "This is not allowed to you";
+    FORGED = "forged_request", FORBIDDEN, "The request does not come from our own pages";
     NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
     METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";
     TOO_SLOW = "request_timeout", REQUEST_TIMEOUT, "The request took too long to come";
@@ -99,7 +104,7 @@ impl Problem {
     /// A problem of a kind, with what happened.
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let detail = detail.into();
-        Self { kind, detail, hint: None, errors: Vec::new(), request_id: None }
+        Self { kind, detail, hint: None, errors: Vec::new(), request_id: None, retry_after: None }
     }
 
     fn document(&self) -> ProblemDocument {
@@ -134,6 +139,11 @@ impl Problem {
     /// The same with what to do about it.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with the seconds after which to try again.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 
     /// The same with fields seen from outside of an object that holds them.
@@ -225,6 +235,9 @@ impl IntoResponse for Problem {
         if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         // The middleware that knows the request's id writes it in.
         response.extensions_mut().insert(self);

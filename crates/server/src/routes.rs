@@ -29,7 +29,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     endpoints.extend(resources::health::endpoints());
     endpoints.extend(resources::metrics::endpoints());
+    endpoints.extend(resources::session::endpoints());
+    endpoints.extend(resources::account::endpoints());
+    endpoints.extend(resources::password_resets::endpoints());
     endpoints.extend(resources::organization::endpoints());
+    endpoints.extend(resources::members::endpoints());
+    endpoints.extend(resources::invitations::endpoints());
     endpoints.extend(resources::api_keys::endpoints());
     endpoints.extend(resources::audit_log::endpoints());
     endpoints.extend(resources::datasets::endpoints());
@@ -58,7 +63,10 @@ pub(crate) fn router(app: App, endpoints: Vec<Endpoint>) -> Router {
         // A repeated request is answered only to who may make it.
         let once = middleware::from_fn_with_state(app.clone(), once);
         let audited = endpoint.audited_as();
-        let handler = endpoint.router.route_layer(once);
+        let handler = match endpoint.is_idempotent_by_key {
+            true => endpoint.router.route_layer(once),
+            false => endpoint.router,
+        };
         router = router.route(endpoint.path, guarded(&app, endpoint.rule, audited, handler));
     }
     router

@@ -40,7 +40,7 @@ impl WebhookSecret {
 }
 
 /// HMAC-SHA-256 (RFC 2104).
-fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
+pub(crate) fn authenticate(key: &[u8], message: &[u8]) -> [u8; 32] {
     let Ok(mut code) = Hmac::<Sha256>::new_from_slice(key) else {
         unreachable!("HMAC takes keys of every length")
     };

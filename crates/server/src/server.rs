@@ -7,9 +7,12 @@ use fullbench_engine::EngineError;
 use fullbench_store::{Store, StoreError};
 use tokio::net::TcpListener;
 
+use crate::access::oidc::Issuer;
+use crate::access::sweep;
 use crate::api::openapi;
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::mail::Mailer;
 use crate::metrics;
 use crate::routes::{endpoints, router};
 use crate::serving::{self, Certificates, TlsError};
@@ -27,6 +30,12 @@ pub enum StartError {
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// Mail is not set up rightly.
+    #[error("mail cannot be sent: {0}")]
+    Mail(String),
+    /// Who vouches for people is not set up rightly.
+    #[error("nobody can sign in through the issuer: {0}")]
+    Issuer(String),
     /// Nothing can be sent to webhooks.
     #[error("webhooks cannot be sent: {0}")]
     Webhooks(String),
@@ -48,7 +57,14 @@ impl Server {
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         store.check_keys().await.map_err(StartError::MasterKey)?;
         let audit_key = store.audit_key().await.map_err(StartError::MasterKey)?;
-        let app = App::new(store, config, document.into(), audit_key);
+        let mailer = config.mail.as_ref().map(Mailer::new).transpose().map_err(StartError::Mail)?;
+        if mailer.is_some() && config.public_url.is_none() {
+            let problem = "links in mail need the public address of the server";
+            return Err(StartError::Mail(problem.to_owned()));
+        }
+        let issuer = issuer(&config).map_err(StartError::Issuer)?;
+        let app = App::new(store, config, document.into(), audit_key, mailer, issuer);
+        sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
         Ok(Self { app, router, certificates })
@@ -71,4 +87,12 @@ impl Server {
         self.app.tasks().close();
         self.app.tasks().wait().await;
     }
+}
+
+/// Who else vouches for people, as it is set up.
+fn issuer(config: &ServerConfig) -> Result<Option<Issuer>, String> {
+    let Some(oidc) = config.oidc.clone() else { return Ok(None) };
+    let nowhere = "the issuer sends people back to the public address of the server";
+    let public_url = config.public_url.as_ref().ok_or_else(|| nowhere.to_owned())?;
+    Issuer::new(oidc, public_url).map(Some)
 }

@@ -10,7 +10,9 @@ use std::time::Duration;
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
 use fullbench_simllm::{Simulator, SimulatorConfig};
+use fullbench_store::NewSession;
 use fullbench_types::{Action, DEFAULT_ORGANIZATION, UserRole};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 on_every_backend!(everybody_does_what_their_role_allows_and_nothing_elsewhere);
@@ -25,6 +27,22 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     let (status, key) = server.post("/v1/api-keys", json!({"name": SECRET})).await;
     assert_eq!(status, 201, "{key}");
     ids.insert("api_key_id", text(&key, "api_key_id"));
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let owner = store.users().await.unwrap().remove(0);
+    ids.insert("user_id", owner.id.to_string());
+    let session = NewSession {
+        id: uuid::Uuid::now_v7(),
+        user: owner.id,
+        token_hash: SECRET.to_owned(),
+        from_address: Some(SECRET.to_owned()),
+        user_agent: None,
+        expires_at: Timestamp::now() + Duration::from_secs(3600),
+    };
+    ids.insert("session_id", store.start_session(session).await.unwrap().id.to_string());
+    let invited = json!({"email": format!("{SECRET}@example.com"), "role": "viewer"});
+    let (status, invitation) = server.post("/v1/invitations", invited).await;
+    assert_eq!(status, 201, "{invitation}");
+    ids.insert("invitation_id", text(&invitation, "invitation_id"));
     let new = json!({"name": SECRET, "type": "EVALUATION", "description": SECRET});
     let (status, dataset) = server.post("/v1/datasets", new).await;
     assert_eq!(status, 201, "{dataset}");
@@ -259,6 +277,8 @@ async fn everything(server: &TestServer) -> Vec<Value> {
     let mut seen = Vec::new();
     for path in [
         "/v1/organization",
+        "/v1/members",
+        "/v1/invitations",
         "/v1/datasets",
         "/v1/evaluations",
         "/v1/baselines",

@@ -25,6 +25,10 @@ pub enum EntityKind {
     User,
     /// A bearer key.
     ApiKey,
+    /// Somebody who is signed in.
+    Session,
+    /// Somebody who is asked to join.
+    Invitation,
     /// Named cases.
     Dataset,
     /// Their state at one time.
@@ -55,6 +59,8 @@ impl fmt::Display for EntityKind {
             Self::Organization => "organization",
             Self::User => "user",
             Self::ApiKey => "API key",
+            Self::Session => "session",
+            Self::Invitation => "invitation",
             Self::Dataset => "data set",
             Self::DatasetVersion => "version of a data set",
             Self::TestCase => "case",
@@ -221,6 +227,9 @@ pub enum StoreError {
         /// Its name.
         name: String,
     },
+    /// An organization without an owner could never be changed again.
+    #[error("`{0}` is the last owner of the organization who can sign in")]
+    LastOwner(String),
     /// A criterion that no judge could apply.
     #[error("the criterion `{name}`: {problem}")]
     CriterionInvalid {
@@ -323,6 +332,7 @@ impl StoreError {
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
             | Self::InUse { .. }
+            | Self::LastOwner(_)
             | Self::ChangedMeanwhile { .. }
             | Self::KeysDeleted => ErrorCode::Conflict,
             Self::Unconnected { problem, .. } => match problem {
@@ -388,6 +398,7 @@ impl StoreError {
             }
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::InUse { .. } => Some("cancel the run, or wait for its end"),
+            Self::LastOwner(_) => Some("make somebody else an owner first"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {
                 Some("a scale's worst is 0 and its best 1: 4 of 1 to 5 is 0.75")

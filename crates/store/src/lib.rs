@@ -74,13 +74,15 @@ pub use location::{DatabaseLocation, ObjectsLocation, PostgresUrl, StoreLocation
 pub use lock::RunLock;
 pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
-    AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, DatasetChange, DatasetRecord,
-    DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery, EventRecord, GroundTruthRecord,
-    KeptAnswer, KeptSecret, KeyHolder, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent,
-    NewGroundTruth, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewVersion,
-    NewWebhook, OrganizationRecord, OrganizationSettings, Page, PromptChange, PromptContent,
-    PromptRecord, PromptVersionRecord, ProviderKeyRecord, SingleRun, UserRecord, VersionRecord,
-    VersionValidation, WebhookChange, WebhookRecord,
+    AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, CountedTry, Credentials,
+    DatasetChange, DatasetRecord, DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery,
+    EventRecord, GroundTruthRecord, InvitationRecord, KeptAnswer, KeptSecret, KeyHolder,
+    MemberChange, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
+    NewInvitation, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewSession,
+    NewUser, NewVersion, NewWebhook, OrganizationChange, OrganizationRecord, OrganizationSettings,
+    Page, PasswordHash, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
+    ProviderKeyRecord, SealedSecret, SessionHolder, SessionRecord, SingleRun, UserRecord,
+    VersionRecord, VersionValidation, WebhookChange, WebhookRecord,
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;

@@ -6,6 +6,7 @@ mod access;
 mod audit;
 mod case;
 mod criterion;
+mod email;
 mod error;
 mod generation;
 mod id;
@@ -22,6 +23,7 @@ pub use access::Action;
 pub use audit::AuditPhase;
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};
+pub use email::email_address;
 pub use error::ErrorCode;
 pub use generation::{
     ChoiceProbability, FinishReason, Generation, TokenLogprob, TopLogprob, UnitFailure, Usage,

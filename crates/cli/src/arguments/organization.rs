@@ -14,6 +14,10 @@ pub(crate) struct OrganizationArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrganizationCommand {
+    /// Make an organization
+    Add(AddOrganizationArguments),
+    /// List all organizations
+    List(ListOrganizationsArguments),
     /// Write everything an organization owns into one file, without secrets
     ///
     /// The same contents give the same bytes. The audit log has an export of its own: `fullbench audit export`. Exit code 3: it is
@@ -23,6 +27,23 @@ pub(crate) enum OrganizationCommand {
     ///
     /// Its runs must not go on. What was erased is told, by numbers only, to the audit log of the installation.
     Erase(EraseArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddOrganizationArguments {
+    /// Its name
+    pub(crate) name: String,
+
+    /// Its name in addresses: lower-case letters, digits and `-`
+    #[arg(long)]
+    pub(crate) slug: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListOrganizationsArguments {
+    /// How it is printed
+    #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
+    pub(crate) output: PlainFormat,
 }
 
 #[derive(Debug, Args)]

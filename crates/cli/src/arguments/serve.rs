@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use fullbench_engine::AllowedAddress;
 
 use super::serving::ServingArguments;
+use super::signing_in::SigningInArguments;
 
 /// Serve the REST API: data sets, evaluations, judges and their results for a team
 ///
@@ -71,6 +72,9 @@ pub(crate) struct ServeArguments {
 
     #[command(flatten)]
     pub(crate) serving: ServingArguments,
+
+    #[command(flatten)]
+    pub(crate) signing_in: SigningInArguments,
 }
 
 /// How the log is written.

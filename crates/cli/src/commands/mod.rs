@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod accounts;
 pub(crate) mod audit;
 pub(crate) mod baseline;
 pub(crate) mod completions;
@@ -25,5 +26,6 @@ pub(crate) mod secrets;
 pub(crate) mod serve;
 mod serving;
 pub(crate) mod show;
+pub(crate) mod signing_in;
 pub(crate) mod stats;
 pub(crate) mod weights;

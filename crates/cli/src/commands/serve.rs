@@ -11,6 +11,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::arguments::serve::ServeArguments;
 use crate::commands::run::next_signal;
 use crate::commands::serving::{in_memory, serving_config};
+use crate::commands::signing_in::configured;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -52,6 +53,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()
     };
+    let config = configured(config, &arguments.signing_in)?;
     raise_file_limit();
     outlive_hangups();
     let server = Server::start(store, config).await.map_err(|error| match error {

@@ -3,10 +3,12 @@
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use fullbench_store::{KeyHolder, OrganizationSettings, ScopedStore};
+use fullbench_store::{KeyHolder, OrganizationSettings, ScopedStore, SessionHolder};
 use fullbench_types::{Action, UserRole};
 use uuid::Uuid;
 
+use super::forgery::refuse_forged;
+use super::session::session_token;
 use crate::app::App;
 use crate::problem::{INTERNAL, Problem, UNAUTHORIZED};
 
@@ -37,6 +39,8 @@ pub(crate) struct Caller {
 pub(crate) enum Credential {
     /// A bearer key.
     Key(Uuid),
+    /// A cookie of somebody who is signed in.
+    Session(Uuid),
 }
 
 impl Credential {
@@ -44,26 +48,34 @@ impl Credential {
     pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::Key(_) => "key",
+            Self::Session(_) => "session",
         }
     }
 
     /// Its id.
     pub(crate) fn id(self) -> Uuid {
         match self {
-            Self::Key(id) => id,
+            Self::Key(id) | Self::Session(id) => id,
         }
     }
 }
 
 impl Caller {
-    /// Who calls with these headers.
+    /// Who calls with these headers: the key counts, and the session where there is none.
     pub(super) async fn authenticate(app: &App, parts: &Parts) -> Result<Self, Problem> {
         let refused = |detail: &str| {
             let hint = "send `Authorization: Bearer fb_…` with a key of your organization";
             Problem::new(UNAUTHORIZED, detail).hint(hint)
         };
         let Some(value) = parts.headers.get(header::AUTHORIZATION) else {
-            return Err(refused("there is no API key"));
+            let Some(token) = session_token(app, &parts.headers) else {
+                return Err(refused("there is neither an API key nor a session"));
+            };
+            let holder = app.sessions().find(app, token).await?;
+            let over = || refused("the session is over").hint("sign in with POST /v1/session");
+            let holder = holder.ok_or_else(over)?;
+            refuse_forged(app, parts, token)?;
+            return Ok(Self::of_session(app, holder));
         };
         let secret = value.to_str().ok().and_then(|value| {
             let (scheme, secret) = value.split_once(' ')?;
@@ -72,7 +84,7 @@ impl Caller {
         let Some(secret) = secret else {
             return Err(refused("the header `Authorization` holds no bearer key"));
         };
-        let holder = app.keys().find(app.store(), secret).await?;
+        let holder = app.keys().find(app, secret).await?;
         let holder = holder
             .ok_or_else(|| refused("the API key is not known, was revoked, or is past its end"))?;
         Ok(Self::of_key(app, holder))
@@ -90,6 +102,21 @@ impl Caller {
             scopes: key.scopes,
             settings,
             requests_per_minute: key.requests_per_minute,
+        }
+    }
+
+    fn of_session(app: &App, holder: SessionHolder) -> Self {
+        let SessionHolder { session, user, settings } = holder;
+        Self {
+            store: app.store().scoped(session.organization),
+            name: format!("user:{}", user.email),
+            credential: Credential::Session(session.id),
+            user: Some(user.id),
+            role: user.role,
+            role_of_user: user.role,
+            scopes: None,
+            settings,
+            requests_per_minute: None,
         }
     }
 

@@ -6,7 +6,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 
-use super::{Caller, Rule, operator};
+use super::{Caller, Credential, Rule, operator};
 use crate::app::App;
 use crate::audit::{AuditNote, Audited, Trail};
 use crate::problem::{FORBIDDEN, Problem};
@@ -82,7 +82,16 @@ async fn carry_out(mut trail: Trail, mut request: Request, next: Next) -> Respon
 
 /// Why this caller may not do it.
 fn refusal(caller: &Caller, rule: Rule) -> Option<Problem> {
-    let Rule::Needs(action) = rule else { return None };
+    let action = match (rule, caller.credential) {
+        (Rule::Needs(action), _) => action,
+        (Rule::Account, Credential::Key(_)) => {
+            let problem = Problem::new(FORBIDDEN, "this is about an account, and a key has none");
+            return Some(problem.hint("sign in with POST /v1/session"));
+        }
+        (Rule::Account, Credential::Session(_)) | (Rule::Public | Rule::Operator, _) => {
+            return None;
+        }
+    };
     if caller.may(action) {
         return None;
     }

@@ -7,6 +7,8 @@ use fullbench_types::Action;
 pub(crate) enum Rule {
     /// Anybody.
     Public,
+    /// Anybody who is signed in, about themselves: keys have no account.
+    Account,
     /// Whose role, and whose key if it is for some actions only, allows this.
     Needs(Action),
     /// Who runs the server.

@@ -36,7 +36,7 @@ pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
             "description": "Evaluations of language models: data sets, runs, judges, and how sure their numbers are.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        "security": [{ "key": [] }],
+        "security": [{ "key": [] }, { "session": [] }],
         "tags": tags.iter().map(|tag| json!({ "name": tag })).collect::<Vec<_>>(),
         "paths": paths,
         "x-problems": KINDS.iter().map(|(code, status, title)| {
@@ -53,6 +53,12 @@ pub(crate) fn openapi(endpoints: &[Endpoint]) -> Value {
                     "type": "http",
                     "scheme": "bearer",
                     "description": "An API key of your organization: `Authorization: Bearer fb_…`",
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": "fullbench",
+                    "description": "The cookie of POST /v1/session (`__Host-fullbench` by TLS). Requests that change something need the header `X-CSRF-Token` too.",
                 },
             },
             "schemas": schemas,
@@ -71,6 +77,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     match endpoint.rule {
         Rule::Public => operation["security"] = json!([]),
+        Rule::Account => operation["security"] = json!([{ "session": [] }]),
         Rule::Needs(action) => operation["x-action"] = json!(action),
         Rule::Operator => {
             operation["security"] = json!([{ "operator": [] }, {}]);

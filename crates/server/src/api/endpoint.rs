@@ -75,7 +75,7 @@ impl Endpoint {
         let rule = rule.into();
         let mut refusals = match rule {
             Rule::Public => vec![400],
-            Rule::Needs(_) => vec![400, 401, 403, 429],
+            Rule::Account | Rule::Needs(_) => vec![400, 401, 403, 429],
             Rule::Operator => vec![400, 401, 403],
         };
         if path.contains('{') {
@@ -122,8 +122,9 @@ impl Endpoint {
         handler: H,
     ) -> Self {
         let endpoint = Self::new("post", MethodFilter::POST, path, id, rule, handler);
-        Self { is_idempotent_by_key: endpoint.rule != Rule::Public, ..endpoint }
-            .refuses(&[409, 422])
+        // What is said about an account may hold passwords, of which nothing is noted.
+        let is_idempotent_by_key = matches!(endpoint.rule, Rule::Needs(_));
+        Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422])
     }
 
     /// Changes something.

@@ -67,7 +67,7 @@ impl AuditWriter {
     }
 
     /// Keeps an entry of something that ended while nobody waits for it any more.
-    pub(super) fn note_later(&self, store: ScopedStore, entry: NewAuditEntry) {
+    pub(crate) fn note_later(&self, store: ScopedStore, entry: NewAuditEntry) {
         if let Err(error) = self.entries.try_send(Waiting { store, entry, written: None }) {
             tracing::error!(%error, "the audit log misses the end of a request");
         }

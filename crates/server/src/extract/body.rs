@@ -64,9 +64,9 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 /// Tells a field that is null from one that is not there.
-pub(crate) fn given<'de, D: Deserializer<'de>>(
+pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     value: D,
-) -> Result<Option<Option<String>>, D::Error> {
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(value).map(Some)
 }
 

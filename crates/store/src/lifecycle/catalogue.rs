@@ -46,6 +46,7 @@ const TABLES: &[Entry] = &[
     ("sessions", Stays::Since("last_seen_at"), Taken::Not(SECRET)),
     ("invitations", Stays::Since("created_at"), Taken::Without(&["token_hash"])),
     ("password_resets", Stays::Since("created_at"), Taken::Not(SECRET)),
+    ("recovery_codes", Stays::Always, Taken::Not(SECRET)),
     ("sign_in_failures", Stays::Always, Taken::Not("it belongs to no organization")),
     ("audit_entries", Stays::Always, Taken::Not("it has an export of its own")),
     ("audit_heads", Stays::Always, Taken::Not("it has an export of its own")),

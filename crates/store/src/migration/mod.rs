@@ -17,6 +17,7 @@ mod m0013_webhooks;
 mod m0014_access;
 mod m0015_audit;
 mod m0016_secrets;
+mod m0017_accounts;
 mod m0018_spending;
 
 use sea_orm::{ConnectionTrait, Statement};
@@ -49,6 +50,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_access::Migration),
             Box::new(m0015_audit::Migration),
             Box::new(m0016_secrets::Migration),
+            Box::new(m0017_accounts::Migration),
             Box::new(m0018_spending::Migration),
         ]
     }

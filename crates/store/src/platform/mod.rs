@@ -2,23 +2,32 @@
 //! prompts with versions, events and who is sent them, and requests that must not be carried out twice.
 
 mod cases;
+mod credentials;
 mod datasets;
 mod deliveries;
 mod documents;
 mod events;
 mod ground_truths;
 mod idempotency;
+mod invitations;
 mod keys;
 mod organizations;
 mod outbox;
+mod password_hash;
+mod password_resets;
 mod prompts;
 mod provider_keys;
+mod sealed_secret;
+mod second_factors;
+mod sessions;
+mod sign_in_failures;
 mod singles;
 mod users;
 mod versions;
 mod webhooks;
 
 pub use cases::{CaseRecord, NewCase};
+pub use credentials::Credentials;
 pub use datasets::{DatasetChange, DatasetRecord, NewDataset};
 pub use deliveries::{AttemptRecord, DeliveryFilter, DeliveryRecord};
 pub use documents::{DocumentRecord, NewDocument};
@@ -26,16 +35,23 @@ pub(crate) use events::{AddedEvents, EventHub};
 pub use events::{EventRecord, NewEvent};
 pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
+pub use invitations::{InvitationRecord, NewInvitation};
 pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
 pub(crate) use organizations::default_organization;
-pub use organizations::{NewOrganization, OrganizationRecord, OrganizationSettings};
+pub use organizations::{
+    NewOrganization, OrganizationChange, OrganizationRecord, OrganizationSettings,
+};
 pub use outbox::{AfterAttempt, DueDelivery};
+pub use password_hash::PasswordHash;
 pub use prompts::{
     NewPrompt, NewPromptVersion, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,
 };
 pub use provider_keys::{NewProviderKey, ProviderKeyRecord};
+pub use sealed_secret::SealedSecret;
+pub use sessions::{NewSession, SessionHolder, SessionRecord};
+pub use sign_in_failures::CountedTry;
 pub use singles::SingleRun;
-pub use users::UserRecord;
+pub use users::{MemberChange, NewUser, UserRecord};
 pub use versions::{NewVersion, VersionRecord, VersionValidation};
 pub use webhooks::{NewWebhook, WebhookChange, WebhookRecord};
 

@@ -2,7 +2,11 @@
 
 use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan};
 use jiff::Timestamp;
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, QueryOrder};
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel,
+    QueryFilter, QueryOrder, QuerySelect, TransactionTrait,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{from_json, time, to_json, word};
@@ -74,6 +78,23 @@ pub(crate) fn default_organization() -> organization::ActiveModel {
     }
 }
 
+/// What is to be different about an organization.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OrganizationChange {
+    /// Its name.
+    pub name: Option<String>,
+    /// Who gets the bill; nobody where there is none in it.
+    pub billing_email: Option<Option<String>>,
+    /// Scorers of an evaluation that names none.
+    pub default_evaluators: Option<Vec<String>>,
+    /// What may be spent in a month.
+    pub cost_budget_monthly_usd: Option<Option<f64>>,
+    /// For how long results are kept.
+    pub data_retention_days: Option<Option<u32>>,
+    /// Requests that all together may make in a minute.
+    pub requests_per_minute: Option<Option<u32>>,
+}
+
 impl Store {
     /// Makes an organization; its slug must be free.
     pub async fn create_organization(
@@ -97,6 +118,27 @@ impl Store {
         record(row.insert(self.system()).await.map_err(StoreError::when_taken(taken))?)
     }
 
+    /// The organization of this slug.
+    pub async fn organization_of_slug(
+        &self,
+        slug: &str,
+    ) -> Result<Option<OrganizationRecord>, StoreError> {
+        let found = organization::Entity::find()
+            .filter(organization::Column::Slug.eq(slug))
+            .one(self.system())
+            .await?;
+        found.map(record).transpose()
+    }
+
+    /// The organization, where there is only one.
+    pub async fn only_organization(&self) -> Result<Option<OrganizationRecord>, StoreError> {
+        let mut rows = organization::Entity::find().limit(2).all(self.system()).await?;
+        match rows.len() {
+            1 => rows.pop().map(record).transpose(),
+            _ => Ok(None),
+        }
+    }
+
     /// All organizations, the oldest first.
     pub async fn organizations(&self) -> Result<Vec<OrganizationRecord>, StoreError> {
         let rows = organization::Entity::find()
@@ -113,11 +155,62 @@ impl ScopedStore {
     pub async fn organization_record(&self) -> Result<OrganizationRecord, StoreError> {
         let id = self.organization.0;
         let row = organization::Entity::find_by_id(id).one(&self.database).await?;
-        record(row.ok_or_else(|| StoreError::NameNotFound {
-            kind: EntityKind::Organization,
-            name: id.to_string(),
-        })?)
+        record(row.ok_or_else(|| unknown(self.organization))?)
     }
+
+    /// Changes what is named, and leaves the rest.
+    pub async fn change_organization(
+        &self,
+        change: OrganizationChange,
+    ) -> Result<OrganizationRecord, StoreError> {
+        let id = self.organization.0;
+        let transaction = self.database.begin().await?;
+        lock_organization(&transaction, self.organization).await?;
+        let row = organization::Entity::find_by_id(id).one(&transaction).await?;
+        let row = row.ok_or_else(|| unknown(self.organization))?;
+        let mut settings: OrganizationSettings = from_json(&row.settings)?;
+        let mut changed = row.into_active_model();
+        if let Some(name) = change.name {
+            changed.name = Set(name);
+        }
+        if let Some(billing_email) = change.billing_email {
+            changed.billing_email = Set(billing_email);
+        }
+        if let Some(default_evaluators) = change.default_evaluators {
+            settings.default_evaluators = default_evaluators;
+        }
+        if let Some(budget) = change.cost_budget_monthly_usd {
+            settings.cost_budget_monthly_usd = budget;
+        }
+        if let Some(days) = change.data_retention_days {
+            settings.data_retention_days = days;
+        }
+        if let Some(limit) = change.requests_per_minute {
+            settings.requests_per_minute = limit;
+        }
+        changed.settings = Set(to_json(&settings)?);
+        changed.updated_at = Set(now_milliseconds());
+        let changed = changed.update(&transaction).await?;
+        transaction.commit().await?;
+        record(changed)
+    }
+}
+
+/// Lets nobody else change the organization or its members until the transaction ends.
+pub(super) async fn lock_organization(
+    transaction: &impl ConnectionTrait,
+    organization: OrganizationId,
+) -> Result<(), StoreError> {
+    organization::Entity::update_many()
+        .col_expr(organization::Column::UpdatedAt, Expr::col(organization::Column::UpdatedAt))
+        .filter(organization::Column::Id.eq(organization.0))
+        .exec(transaction)
+        .await?;
+    Ok(())
+}
+
+fn unknown(organization: OrganizationId) -> StoreError {
+    StoreError::NameNotFound { kind: EntityKind::Organization, name: organization.0.to_string() }
 }
 
 fn record(row: organization::Model) -> Result<OrganizationRecord, StoreError> {

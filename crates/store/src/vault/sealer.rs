@@ -34,8 +34,8 @@ pub enum Purpose {
     Totp,
     /// The chain of the audit log.
     Audit,
-    /// Tokens of forms.
-    Csrf,
+    /// What a browser keeps while somebody signs in elsewhere.
+    SignIn,
 }
 
 impl Purpose {
@@ -46,7 +46,7 @@ impl Purpose {
             Self::Webhook => "webhook",
             Self::Totp => "totp",
             Self::Audit => "audit",
-            Self::Csrf => "csrf",
+            Self::SignIn => "sign in",
         }
     }
 }
@@ -228,7 +228,7 @@ mod tests {
         let value = own.derived(&[b"ab", b"c"]).unwrap();
         assert_eq!(value, own.derived(&[b"ab", b"c"]).unwrap());
         assert_ne!(value, own.derived(&[b"a", b"bc"]).unwrap());
-        let other = sealer(1, &[(1, Some(7))], Purpose::Csrf);
+        let other = sealer(1, &[(1, Some(7))], Purpose::SignIn);
         assert_ne!(value, other.derived(&[b"ab", b"c"]).unwrap());
     }
 }

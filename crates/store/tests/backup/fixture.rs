@@ -18,7 +18,7 @@ pub(crate) const OTHER: OrganizationId = OrganizationId(Uuid::from_u128(7));
 /// Letters, signs and escapes that something between could stumble over.
 pub(crate) const ODD_TEXT: &str = "a\\n\"b\" ' \t\r\u{1} \u{2028} größe 🙂 \u{fffd} \u{10ffff}";
 
-/// Rows of every table. `<1>` is an id, `<RUN1>` and `<RUN2>` are those of runs, `<x00ff>` bytes, `<ODD>` and `<LONG>` texts.
+/// Rows of every table. `<1>` is an id, `<RUN1>` and `<RUN2>` are those of runs, `<x00ff80>` bytes, `<ODD>` and `<LONG>` texts.
 const ROWS: &str = "
 INSERT INTO organizations (id, name, slug, plan, settings, billing_email, last_event, created_at, updated_at)
     VALUES (<7>, <ODD>, 'other', 'FREE', '{}', NULL, 2, 1, -1);
@@ -32,6 +32,8 @@ INSERT INTO invitations (id, organization_id, email, role, token_hash, created_b
     VALUES (<14>, <7>, 'a@example.com', 'viewer', 'abf', NULL, 1, 2, NULL, NULL);
 INSERT INTO password_resets (id, organization_id, user_id, token_hash, created_at, expires_at, used_at)
     VALUES (<15>, <7>, <8>, 'abg', 1, 2, NULL);
+INSERT INTO recovery_codes (id, organization_id, user_id, code_hash, created_at, used_at)
+    VALUES (<16>, <7>, <8>, 'abh', 1, NULL);
 INSERT INTO sign_in_failures (subject, failures, last_at, locked_until) VALUES ('s', 2147483647, 1, NULL);
 INSERT INTO spending (organization_id, month, spent_nanodollars) VALUES (<7>, '2026-01', 9223372036854775807);
 INSERT INTO audit_entries (organization_id, number, at, actor, credential, from_address, request_id, action, target, phase, status,

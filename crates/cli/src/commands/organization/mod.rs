@@ -1,7 +1,8 @@
-//! `fullbench organization`: everything an organization owns, taken along or erased; `fullbench retention`.
+//! `fullbench organization`: made, listed, taken along with everything it owns, erased; `fullbench retention`.
 
 mod erase;
 mod export;
+mod made;
 pub(crate) mod retention;
 
 use fullbench_store::Store;
@@ -11,9 +12,11 @@ use crate::arguments::organization::{OrganizationArguments, OrganizationCommand}
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 
-/// Exports or erases an organization.
+/// Makes, lists, exports or erases organizations.
 pub(crate) async fn run(arguments: &OrganizationArguments, home: &Home) -> Result<Exit, CliError> {
     match &arguments.command {
+        OrganizationCommand::Add(add) => made::add(add, home).await,
+        OrganizationCommand::List(list) => made::list(list, home).await,
         OrganizationCommand::Export(export) => export::run(export, home).await,
         OrganizationCommand::Erase(erase) => erase::run(erase, home).await,
     }

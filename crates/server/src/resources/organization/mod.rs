@@ -1,7 +1,9 @@
 //! The caller's own organization.
 
+mod change;
 mod data;
 
+use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::{OrganizationRecord, OrganizationSettings};
 use fullbench_types::{Action, Plan};
@@ -10,8 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use self::change::Change;
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::app::App;
+use crate::extract::Body;
 use crate::problem::Problem;
 
 const TAG: &str = "organization";
@@ -50,6 +55,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::get("/v1/organization", "get_organization", Action::ReadOrganization, get)
             .about(TAG, "Your organization", "")
             .gives::<Organization>(200, "The organization that the key belongs to"),
+        Endpoint::patch(
+            "/v1/organization",
+            "change_organization",
+            Action::ChangeOrganization,
+            change,
+        )
+        .about(TAG, "Change your organization", "What is left out stays as it is.")
+        .takes::<Change>()
+        .gives::<Organization>(200, "The organization"),
     ];
     endpoints.extend(data::endpoints());
     endpoints
@@ -57,6 +71,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn get(caller: Caller) -> Result<Json<Organization>, Problem> {
     Ok(Json(caller.store.organization_record().await?.into()))
+}
+
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Body(change): Body<Change>,
+) -> Result<Json<Organization>, Problem> {
+    let changed = caller.store.change_organization(change.checked()?).await?;
+    app.keys().forget(|holder| holder.key.organization == changed.id);
+    app.sessions().forget(|holder| holder.session.organization == changed.id);
+    Ok(Json(changed.into()))
 }
 
 impl From<OrganizationRecord> for Organization {

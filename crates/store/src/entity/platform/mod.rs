@@ -16,6 +16,7 @@ pub(crate) mod password_reset;
 pub(crate) mod prompt;
 pub(crate) mod prompt_version;
 pub(crate) mod provider_key;
+pub(crate) mod recovery_code;
 pub(crate) mod session;
 pub(crate) mod sign_in_failure;
 pub(crate) mod spending;

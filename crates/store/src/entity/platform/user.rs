@@ -2,6 +2,8 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::platform::{PasswordHash, SealedSecret};
+
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "users")]
 pub(crate) struct Model {
@@ -14,11 +16,10 @@ pub(crate) struct Model {
     pub created_at: i64,
     pub updated_at: i64,
     /// The argon2id hash of the password, in PHC form.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub password_hash: Option<String>,
+    pub password_hash: Option<PasswordHash>,
     pub password_set_at: Option<i64>,
     /// The sealed secret of their second factor.
-    pub totp_secret: Option<Vec<u8>>,
+    pub totp_secret: Option<SealedSecret>,
     /// Since when the second factor is asked for.
     pub totp_confirmed_at: Option<i64>,
     /// The time step of the last code that was taken: no code is taken twice.

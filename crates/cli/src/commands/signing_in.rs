@@ -1,0 +1,53 @@
+//! How people sign in to a server, from arguments and the environment.
+
+use fullbench_server::{MailConfig, OidcConfig, ServerConfig};
+
+use crate::arguments::signing_in::SigningInArguments;
+use crate::failure::CliError;
+
+/// The variable with the address of the mail server, and the password in it.
+const SMTP_URL: &str = "FULLBENCH_SMTP_URL";
+/// The variable with what the issuer knows this server by.
+const CLIENT_SECRET: &str = "FULLBENCH_OIDC_CLIENT_SECRET";
+
+/// The configuration with how people sign in.
+pub(crate) fn configured(
+    config: ServerConfig,
+    arguments: &SigningInArguments,
+) -> Result<ServerConfig, CliError> {
+    let mail = match (secret(SMTP_URL), &arguments.mail_from) {
+        (Some(url), Some(from)) => Some(MailConfig { url, from: from.clone() }),
+        (None, None) => None,
+        (Some(_), None) => return Err(missing(SMTP_URL, "--mail-from")),
+        (None, Some(_)) => return Err(missing("--mail-from", SMTP_URL)),
+    };
+    let public_url = arguments.public_url.clone();
+    if mail.is_some() && public_url.is_none() {
+        return Err(missing(SMTP_URL, "--public-url"));
+    }
+    let oidc = arguments.oidc_issuer.clone().zip(arguments.oidc_client_id.clone());
+    let oidc = oidc.map(|(issuer, client_id)| OidcConfig {
+        client_secret: secret(CLIENT_SECRET),
+        scopes: arguments.oidc_scopes.clone(),
+        default_role: arguments.oidc_default_role,
+        domains: arguments.oidc_domain.clone(),
+        ..OidcConfig::new(issuer, client_id, arguments.oidc_organization.clone())
+    });
+    if oidc.is_some() && public_url.is_none() {
+        return Err(missing("--oidc-issuer", "--public-url"));
+    }
+    let is_tls = public_url.as_ref().is_some_and(|url| url.scheme() == "https");
+    let secure_cookies = config.secure_cookies || arguments.secure_cookies || is_tls;
+    Ok(ServerConfig { mail, public_url, oidc, secure_cookies, ..config })
+}
+
+fn secret(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+fn missing(given: &str, wanted: &str) -> CliError {
+    CliError::input(
+        format!("{given} is set, and {wanted} is not"),
+        Some(format!("set {wanted} too, or leave {given} out")),
+    )
+}

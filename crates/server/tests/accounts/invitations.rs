@@ -1,0 +1,84 @@
+//! Invitations: accepted once, in time, by whoever has the token.
+
+use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use serde_json::{Value, json};
+
+use crate::backend::{Place, on_every_backend};
+use crate::browser::{Browser, PASSWORD, person};
+use crate::common::{TestServer, answer, with_json};
+
+on_every_backend!(an_invitation_is_accepted_once, what_holds_no_more_is_refused);
+
+fn acceptance(token: &Value) -> Value {
+    json!({"token": token, "name": "New", "password": PASSWORD})
+}
+
+async fn invited(server: &TestServer, email: &str) -> Value {
+    let (status, made) =
+        server.post("/v1/invitations", json!({"email": email, "role": "engineer"})).await;
+    assert_eq!(status, 201, "{made}");
+    assert_eq!(made["is_mailed"], false);
+    made
+}
+
+async fn an_invitation_is_accepted_once(place: Place) {
+    let server = TestServer::start(place).await;
+    let made = invited(&server, "New@Example.com").await;
+    let token = made["token"].as_str().unwrap();
+    assert!(server.store.invitation_of_hash(token).await.unwrap().is_none(), "only the hash");
+    let (_, list) = server.get("/v1/invitations").await;
+    assert!(!list.to_string().contains(token), "the token is shown once");
+    let mut anybody = Browser::new(&server);
+    let accept = "/v1/invitations/accept";
+    let short = json!({"token": token, "name": "New", "password": "short"});
+    assert_eq!(anybody.post(accept, short).await.status, 422);
+    let address = json!({"token": token, "name": "New", "password": "new@example.com"});
+    assert_eq!(anybody.post(accept, address).await.status, 422);
+    let tries = (0..4).map(|_| {
+        let mut browser = Browser::new(&server);
+        let acceptance = acceptance(&made["token"]);
+        async move { browser.post(accept, acceptance).await.status }
+    });
+    let mut statuses = futures::future::join_all(tries).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 404, 404, 404], "however many at once");
+    assert_eq!(anybody.post(accept, acceptance(&made["token"])).await.status, 404);
+    let signed_in = anybody.sign_in("new@example.com", PASSWORD).await;
+    assert_eq!(signed_in.body["user"]["role"], "engineer", "{}", signed_in.body);
+    let again = json!({"email": "new@example.com", "role": "viewer"});
+    assert_eq!(server.post("/v1/invitations", again).await.0, 409);
+}
+
+async fn what_holds_no_more_is_refused(place: Place) {
+    let server = TestServer::start(place).await;
+    let mut anybody = Browser::new(&server);
+    let accept = "/v1/invitations/accept";
+    let revoked = invited(&server, "a@example.com").await;
+    let path = format!("/v1/invitations/{}", revoked["invitation_id"].as_str().unwrap());
+    assert_eq!(server.delete(&path).await.0, 200);
+    assert_eq!(anybody.post(accept, acceptance(&revoked["token"])).await.status, 404);
+    let first = invited(&server, "b@example.com").await;
+    let second = invited(&server, "b@example.com").await;
+    assert_eq!(anybody.post(accept, acceptance(&first["token"])).await.status, 404);
+    server.place.execute("UPDATE invitations SET expires_at = 1").await.unwrap();
+    assert_eq!(anybody.post(accept, acceptance(&second["token"])).await.status, 404);
+    assert_eq!(anybody.post(accept, acceptance(&json!("fbi_0"))).await.status, 404);
+    let people = server.store.scoped(DEFAULT_ORGANIZATION).users().await.unwrap();
+    assert_eq!(people.len(), 1, "{people:?}");
+
+    person(&server, "admin@example.com", UserRole::Admin).await;
+    let (_, of_owner) =
+        server.post("/v1/invitations", json!({"email": "c@example.com", "role": "owner"})).await;
+    let mut admin = Browser::signed_in(&server, "admin@example.com").await;
+    let path = format!("/v1/invitations/{}", of_owner["invitation_id"].as_str().unwrap());
+    assert_eq!(admin.send("DELETE", &path, None).await.status, 403);
+
+    let request = || {
+        let request = server.request("POST", "/v1/invitations").header("idempotency-key", "k1");
+        with_json(request, &json!({"email": "d@example.com", "role": "viewer"}))
+    };
+    let (status, made) = answer(request()).await;
+    assert!(status == 201 && made["token"].is_string(), "{made}");
+    let (status, again) = answer(request()).await;
+    assert!(status == 201 && again["token"].is_null(), "the token is not kept: {again}");
+}

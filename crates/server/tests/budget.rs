@@ -10,6 +10,7 @@ use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_store::Month;
 use fullbench_types::{DEFAULT_ORGANIZATION, NanoDollars};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 on_every_backend!(a_month_is_kept_over_all_runs_together);
 
@@ -18,19 +19,23 @@ async fn a_month_is_kept_over_all_runs_together(place: Place) {
     let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
     let server = TestServer::start_with_models(place, &simulator.url()).await;
     let store = server.store.scoped(DEFAULT_ORGANIZATION);
-    let rows = (0..60).map(|number| json!({"input": format!("{number}?"), "reference": "a"}));
-    let version = version(&store, rows).await;
+    let rows = |word: &'static str| {
+        (0..60).map(move |number| json!({"input": format!("{word} {number}?"), "reference": "a"}))
+    };
+    let versions = [version(&store, rows("one")).await, version(&store, rows("two")).await];
     let limit = NanoDollars::from_dollars(0.002);
     set_budget(&server, limit.dollars()).await;
-    let batch = json!({
-        "dataset_version_id": version,
-        "models": [priced(&simulator)],
-        "prompt": "{{ input }}",
-        "metrics": ["exact_match"],
-    });
+    let batch = |version: Uuid| {
+        json!({
+            "dataset_version_id": version,
+            "models": [priced(&simulator)],
+            "prompt": "{{ input }}",
+            "metrics": ["exact_match"],
+        })
+    };
     let mut jobs = Vec::new();
-    for _ in 0..2 {
-        let (status, job) = server.post("/v1/evaluations/batch", batch.clone()).await;
+    for version in versions {
+        let (status, job) = server.post("/v1/evaluations/batch", batch(version)).await;
         assert_eq!(status, 202, "{job}");
         jobs.push(job["job_id"].as_str().unwrap().to_owned());
     }
@@ -44,7 +49,7 @@ async fn a_month_is_kept_over_all_runs_together(place: Place) {
     let spent = store.spent_in(Month::now()).await.unwrap();
     assert!(spent > NanoDollars::ZERO && spent <= limit, "{spent} of {limit}");
     set_budget(&server, spent.dollars()).await;
-    let (status, problem) = server.post("/v1/evaluations/batch", batch).await;
+    let (status, problem) = server.post("/v1/evaluations/batch", batch(versions[0])).await;
     assert_eq!((status, &problem["code"]), (402, &json!("out_of_budget")), "{problem}");
     let free = json!({"input": "2+2?", "output": "4", "expected_output": "4",
         "metrics": ["exact_match"]});

@@ -90,7 +90,6 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
-pub use scrub::ScrubKind;
 pub use spending::Month;
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
 pub use vault::{

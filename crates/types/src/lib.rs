@@ -40,7 +40,7 @@ pub use path::{
 };
 pub use platform::{
     DatasetKind, DeliveryStatus, EventKind, FileFormat, GroundTruthSource, Plan, Priority,
-    RunOrigin, UserRole, ValidationStatus, VersionStatus,
+    RunOrigin, ScrubKind, UserRole, ValidationStatus, VersionStatus,
 };
 pub use run::{RunKind, RunState};
 pub use score::{FailureReason, Outcome, Score, UnscoredReason};

@@ -220,3 +220,17 @@ mod tests {
         assert_eq!(FileFormat::of_name("jsonl"), None);
     }
 }
+
+words! {
+    /// A kind of thing that is taken out of texts before they are kept.
+    ScrubKind {
+        /// Keys and tokens that open something.
+        Key = "key",
+        /// Addresses of mail.
+        Email = "email",
+        /// Numbers of payment cards.
+        Card = "card",
+        /// Numbers of phones.
+        Phone = "phone",
+    }
+}

@@ -14,8 +14,26 @@ pub(crate) struct SigningInArguments {
     pub(crate) public_url: Option<Url>,
 
     /// Let browsers keep cookies by TLS alone; for a server behind a proxy that has TLS
-    #[arg(long, env = "FULLBENCH_SECURE_COOKIES")]
+    #[arg(
+        long,
+        value_name = "BOOL",
+        env = "FULLBENCH_SECURE_COOKIES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true"
+    )]
     pub(crate) secure_cookies: bool,
+
+    /// The server that mail is sent by, as smtp://USER:PASSWORD@HOST:PORT?tls=required; not to be given on a command line
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "FULLBENCH_SMTP_URL",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) smtp_url: Option<String>,
 
     /// Who mail comes from; the server it is sent by is in FULLBENCH_SMTP_URL, as smtp://USER:PASSWORD@HOST:PORT?tls=required
     #[arg(long, value_name = "ADDRESS", env = "FULLBENCH_MAIL_FROM")]
@@ -29,19 +47,40 @@ pub(crate) struct SigningInArguments {
     #[arg(long, value_name = "ID", env = "FULLBENCH_OIDC_CLIENT_ID")]
     pub(crate) oidc_client_id: Option<String>,
 
+    /// What the issuer knows this server by; not to be given on a command line
+    #[arg(
+        long,
+        value_name = "SECRET",
+        env = "FULLBENCH_OIDC_CLIENT_SECRET",
+        hide = true,
+        hide_env_values = true
+    )]
+    pub(crate) oidc_client_secret: Option<String>,
+
     /// The organization that people of the issuer belong to
-    #[arg(long, value_name = "SLUG", default_value = "default")]
+    #[arg(
+        long,
+        value_name = "SLUG",
+        env = "FULLBENCH_OIDC_ORGANIZATION",
+        default_value = "default"
+    )]
     pub(crate) oidc_organization: String,
 
     /// What the issuer is asked for beside `openid`
-    #[arg(long, value_name = "SCOPE", value_delimiter = ',', default_value = "email,profile")]
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        env = "FULLBENCH_OIDC_SCOPES",
+        value_delimiter = ',',
+        default_value = "email,profile"
+    )]
     pub(crate) oidc_scopes: Vec<String>,
 
     /// Add people whom nobody invited, with this role
-    #[arg(long, value_name = "ROLE", value_parser = role)]
+    #[arg(long, value_name = "ROLE", env = "FULLBENCH_OIDC_DEFAULT_ROLE", value_parser = role)]
     pub(crate) oidc_default_role: Option<UserRole>,
 
     /// Let in only mail addresses of this domain; can be given several times
-    #[arg(long, value_name = "DOMAIN")]
+    #[arg(long, value_name = "DOMAIN", env = "FULLBENCH_OIDC_DOMAIN", value_delimiter = ',')]
     pub(crate) oidc_domain: Vec<String>,
 }

@@ -49,6 +49,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         metrics_token: arguments.metrics_token.as_deref().map(Secret::new),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
+        secure_cookies: serving.tls.is_some(),
         serving,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..ServerConfig::default()

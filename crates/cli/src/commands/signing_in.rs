@@ -7,15 +7,13 @@ use crate::failure::CliError;
 
 /// The variable with the address of the mail server, and the password in it.
 const SMTP_URL: &str = "FULLBENCH_SMTP_URL";
-/// The variable with what the issuer knows this server by.
-const CLIENT_SECRET: &str = "FULLBENCH_OIDC_CLIENT_SECRET";
 
 /// The configuration with how people sign in.
 pub(crate) fn configured(
     config: ServerConfig,
     arguments: &SigningInArguments,
 ) -> Result<ServerConfig, CliError> {
-    let mail = match (secret(SMTP_URL), &arguments.mail_from) {
+    let mail = match (given(&arguments.smtp_url), &arguments.mail_from) {
         (Some(url), Some(from)) => Some(MailConfig { url, from: from.clone() }),
         (None, None) => None,
         (Some(_), None) => return Err(missing(SMTP_URL, "--mail-from")),
@@ -27,7 +25,7 @@ pub(crate) fn configured(
     }
     let oidc = arguments.oidc_issuer.clone().zip(arguments.oidc_client_id.clone());
     let oidc = oidc.map(|(issuer, client_id)| OidcConfig {
-        client_secret: secret(CLIENT_SECRET),
+        client_secret: given(&arguments.oidc_client_secret),
         scopes: arguments.oidc_scopes.clone(),
         default_role: arguments.oidc_default_role,
         domains: arguments.oidc_domain.clone(),
@@ -41,8 +39,8 @@ pub(crate) fn configured(
     Ok(ServerConfig { mail, public_url, oidc, secure_cookies, ..config })
 }
 
-fn secret(variable: &str) -> Option<String> {
-    std::env::var(variable).ok().filter(|value| !value.is_empty())
+fn given(value: &Option<String>) -> Option<String> {
+    value.clone().filter(|value| !value.is_empty())
 }
 
 fn missing(given: &str, wanted: &str) -> CliError {

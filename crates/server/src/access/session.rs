@@ -1,7 +1,8 @@
 //! Sessions of people: a random cookie, new at every sign-in, of which only the hash is kept.
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use fullbench_store::{NewSession, SessionHolder, SessionRecord, UserRecord};
+use fullbench_store::{NewAuditEntry, NewSession, SessionHolder, SessionRecord, UserRecord};
+use fullbench_types::AuditPhase;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -37,8 +38,23 @@ pub(crate) async fn begin(
         user_agent: visitor.user_agent.clone(),
         expires_at,
     };
-    let session = app.store().scoped(user.organization).start_session(new).await?;
+    let store = app.store().scoped(user.organization);
+    app.audit().note(&store, signed_in_entry(user, visitor, AuditPhase::Done)).await?;
+    let session = store.start_session(new).await?;
     Ok(Begun { session, token: secret.shown_once })
+}
+
+/// What the audit log keeps of somebody who signs in, or tries to.
+pub(super) fn signed_in_entry(
+    user: &UserRecord,
+    visitor: &Visitor,
+    phase: AuditPhase,
+) -> NewAuditEntry {
+    NewAuditEntry {
+        from_address: visitor.address.map(|address| address.to_string()),
+        target: Some(user.id.to_string()),
+        ..NewAuditEntry::new("sign_in", &format!("user:{}", user.email), phase)
+    }
 }
 
 /// Who is signed in with these headers.

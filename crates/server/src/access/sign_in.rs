@@ -1,10 +1,11 @@
 //! Signing in with a password. What is wrong is never said, nor told by how long it takes.
 
 use fullbench_store::{Credentials, UserRecord};
-use fullbench_types::email_address;
+use fullbench_types::{AuditPhase, email_address};
 
 use super::passwords::Verdict;
 use super::second_factor;
+use super::session::signed_in_entry;
 use super::tries::{Account, Tried, Try};
 use super::visitor::Visitor;
 use crate::app::App;
@@ -37,6 +38,14 @@ pub(crate) async fn sign_in(
     let found = if people.len() == 1 { people.pop() } else { None };
     let kept = found.as_ref().and_then(|credentials| credentials.password.as_ref());
     let verdict = app.passwords().verify(kept, shown.password).await?;
+    // Afterwards, so that it takes no time that would tell whether there is an account.
+    let note_failure = |user: &UserRecord| {
+        let entry = signed_in_entry(user, visitor, AuditPhase::Refused);
+        app.audit().note_later(app.store().scoped(user.organization), entry);
+    };
+    if let Some(credentials) = found.as_ref().filter(|_| verdict == Verdict::Wrong) {
+        note_failure(&credentials.user);
+    }
     let Some(credentials) = found.filter(|_| verdict != Verdict::Wrong) else {
         return Err(failed());
     };
@@ -53,6 +62,7 @@ pub(crate) async fn sign_in(
             }
         };
         if !is_shown {
+            note_failure(&credentials.user);
             return Err(failed());
         }
     }

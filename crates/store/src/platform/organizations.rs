@@ -1,6 +1,6 @@
 //! Organizations: made and listed without a scope, since they are the scopes.
 
-use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan};
+use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan, ScrubKind};
 use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{from_json, time, to_json, word};
 use crate::entity::platform::organization;
 use crate::runs::now_milliseconds;
-use crate::{EntityKind, ScopedStore, ScrubKind, Store, StoreError};
+use crate::{EntityKind, ScopedStore, Store, StoreError};
 
 /// What an organization has decided for all its members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -93,6 +93,8 @@ pub struct OrganizationChange {
     pub data_retention_days: Option<Option<u32>>,
     /// Requests that all together may make in a minute.
     pub requests_per_minute: Option<Option<u32>>,
+    /// What is taken out of texts before they are kept.
+    pub scrub: Option<Vec<ScrubKind>>,
 }
 
 impl Store {
@@ -184,6 +186,9 @@ impl ScopedStore {
         }
         if let Some(days) = change.data_retention_days {
             settings.data_retention_days = days;
+        }
+        if let Some(scrub) = change.scrub {
+            settings.scrub = scrub;
         }
         if let Some(limit) = change.requests_per_minute {
             settings.requests_per_minute = limit;

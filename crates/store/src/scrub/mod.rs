@@ -12,43 +12,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use fullbench_types::ScrubKind;
 use regex::Regex;
 use sea_orm::EntityTrait;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::entity::platform::organization;
 use crate::{OrganizationSettings, ScopedStore, StoreError};
-
-/// A kind of thing that is taken out of texts before they are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScrubKind {
-    /// Keys and tokens that open something.
-    Key,
-    /// Addresses of mail.
-    Email,
-    /// Numbers of payment cards.
-    Card,
-    /// Numbers of phones.
-    Phone,
-}
-
-impl ScrubKind {
-    /// All kinds.
-    pub const ALL: &[Self] = &[Self::Key, Self::Email, Self::Card, Self::Phone];
-
-    /// The word that stands for it, in settings and in texts.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Key => "key",
-            Self::Email => "email",
-            Self::Card => "card",
-            Self::Phone => "phone",
-        }
-    }
-}
 
 impl ScopedStore {
     /// What the organization wants to be taken out of texts.

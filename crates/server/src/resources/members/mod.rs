@@ -15,6 +15,7 @@ pub(crate) use self::view::{Member, Members};
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{Body, PathParts};
 use crate::problem::{FORBIDDEN, Problem};
 
@@ -58,25 +59,31 @@ async fn list(caller: Caller) -> Result<Json<Members>, Problem> {
 async fn change(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     Body(change): Body<Change>,
 ) -> Result<Json<Member>, Problem> {
     let member = changeable(&caller, id).await?;
+    note.before(&Member::from(member.clone()));
     if let Some(role) = change.role {
         may_give(&caller, role)?;
     }
     let Change { role, disabled } = change;
     let changed = caller.store.change_member(&member, MemberChange { role, disabled }).await?;
     forget(&app, id);
-    Ok(Json(changed.into()))
+    let changed = Member::from(changed);
+    note.after(&changed);
+    Ok(Json(changed))
 }
 
 async fn remove(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let member = changeable(&caller, id).await?;
+    note.before(&Member::from(member.clone()));
     caller.store.remove_member(&member).await?;
     forget(&app, id);
     Ok(StatusCode::NO_CONTENT)

@@ -1,7 +1,7 @@
 //! What is to be different about the organization.
 
 use fullbench_store::OrganizationChange;
-use fullbench_types::email_address;
+use fullbench_types::{ScrubKind, email_address};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -44,6 +44,8 @@ struct SettingsChange {
     #[serde(deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1))]
     requests_per_minute: Option<Option<u32>>,
+    /// What is taken out of texts before they are kept.
+    scrub: Option<Vec<ScrubKind>>,
 }
 
 impl Change {
@@ -87,6 +89,7 @@ impl Change {
             cost_budget_monthly_usd: settings.cost_budget_monthly_usd,
             data_retention_days: settings.data_retention_days,
             requests_per_minute: settings.requests_per_minute,
+            scrub: settings.scrub,
         })
     }
 }

@@ -6,7 +6,7 @@ mod data;
 use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::{OrganizationRecord, OrganizationSettings};
-use fullbench_types::{Action, Plan};
+use fullbench_types::{Action, Plan, ScrubKind};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use self::change::Change;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::Body;
 use crate::problem::Problem;
 
@@ -47,7 +48,7 @@ struct Settings {
     /// Requests that all keys and members together may make in a minute; the server's own limit where it is null.
     requests_per_minute: Option<u32>,
     /// What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`.
-    scrub: Vec<String>,
+    scrub: Vec<ScrubKind>,
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -76,12 +77,16 @@ async fn get(caller: Caller) -> Result<Json<Organization>, Problem> {
 async fn change(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     Body(change): Body<Change>,
 ) -> Result<Json<Organization>, Problem> {
+    note.before(&Organization::from(caller.store.organization_record().await?));
     let changed = caller.store.change_organization(change.checked()?).await?;
     app.keys().forget(|holder| holder.key.organization == changed.id);
     app.sessions().forget(|holder| holder.session.organization == changed.id);
-    Ok(Json(changed.into()))
+    let changed = Organization::from(changed);
+    note.after(&changed);
+    Ok(Json(changed))
 }
 
 impl From<OrganizationRecord> for Organization {
@@ -103,7 +108,7 @@ impl From<OrganizationRecord> for Organization {
                 cost_budget_monthly_usd,
                 data_retention_days,
                 requests_per_minute,
-                scrub: scrub.into_iter().map(|kind| kind.as_str().to_owned()).collect(),
+                scrub,
             },
             billing_email: record.billing_email,
             created_at: record.created_at,

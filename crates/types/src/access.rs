@@ -48,23 +48,14 @@ words! {
         ReadWebhooks = "webhooks:read",
         /// Make, change, try out and remove webhooks.
         ChangeWebhooks = "webhooks:write",
-        /// See alert rules and alerts.
-        ReadAlerts = "alerts:read",
-        /// Make, change and remove alert rules.
-        ChangeAlerts = "alerts:write",
         /// Read, verify and export the audit log.
         ReadAudit = "audit:read",
     }
 }
 
 /// Viewers look, at everything but who may do what.
-const VIEWER: &[Action] = &[
-    Action::ReadOrganization,
-    Action::ReadDatasets,
-    Action::ReadRuns,
-    Action::ReadDefinitions,
-    Action::ReadAlerts,
-];
+const VIEWER: &[Action] =
+    &[Action::ReadOrganization, Action::ReadDatasets, Action::ReadRuns, Action::ReadDefinitions];
 
 /// Annotators see what they label, and no results that could sway them.
 const ANNOTATOR: &[Action] =

@@ -28,9 +28,14 @@ def written_operations(document: dict[str, Any]) -> str:
         written_function(method, path, operation, document["components"]["schemas"])
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
-        if method in METHODS
+        if method in METHODS and is_for_programs(operation)
     ]
     return IMPORTS + "\n\n" + "\n\n\n".join(functions) + "\n"
+
+
+def is_for_programs(operation: dict[str, Any]) -> bool:
+    """Whether it answers, and does not only send a browser elsewhere."""
+    return any(status.startswith("2") for status in operation["responses"])
 
 
 def written_function(method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:

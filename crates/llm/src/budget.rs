@@ -130,6 +130,7 @@ impl Budget {
         self: &Arc<Self>,
         amount: NanoDollars,
     ) -> Result<Option<Reservation>, BudgetExhausted> {
+        self.refuse_hopeless(amount)?;
         let shared = match &self.within {
             Some(shared) => match shared.try_reserve(amount) {
                 Ok(Some(reservation)) => Some(Box::new(reservation)),
@@ -143,19 +144,25 @@ impl Budget {
             None => None,
         };
         let mut state = self.lock();
-        if let Some(limit) = state.limit {
-            let spent = state.spent();
-            if spent + amount > limit {
-                let error = BudgetExhausted { is_shared: false, limit, spent, needed: amount };
-                state.refused = Some(error);
-                return Err(error);
-            }
-            if spent + state.outstanding + amount > limit {
-                return Ok(None);
-            }
+        if state.limit.is_some_and(|limit| state.spent() + state.outstanding + amount > limit) {
+            return Ok(None);
         }
         state.outstanding += amount;
         Ok(Some(Reservation { budget: Arc::clone(self), amount, shared }))
+    }
+
+    /// Refuses an amount that there would be no room for even if all calls in flight cost nothing.
+    fn refuse_hopeless(&self, amount: NanoDollars) -> Result<(), BudgetExhausted> {
+        let mut state = self.lock();
+        let spent = state.spent();
+        match state.limit {
+            Some(limit) if spent + amount > limit => {
+                let error = BudgetExhausted { is_shared: false, limit, spent, needed: amount };
+                state.refused = Some(error);
+                Err(error)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn release(&self, amount: NanoDollars, actual: NanoDollars) {

@@ -165,6 +165,9 @@ impl ScopedStore {
         &self,
         change: OrganizationChange,
     ) -> Result<OrganizationRecord, StoreError> {
+        if change == OrganizationChange::default() {
+            return self.organization_record().await;
+        }
         let id = self.organization.0;
         let transaction = self.database.begin().await?;
         lock_organization(&transaction, self.organization).await?;

@@ -80,8 +80,6 @@ Action = TypeAliasType(
         "definitions:write",
         "webhooks:read",
         "webhooks:write",
-        "alerts:read",
-        "alerts:write",
         "audit:read",
     ],
 )

@@ -104,7 +104,7 @@ fn secrets_are_read_from_files_and_shown_nowhere() {
     assert_eq!(check.code, Some(2), "{}", check.stderr);
     assert!(check.stderr.contains("etc/none.pem cannot be read"), "{}", check.stderr);
     assert!(check.stderr.contains("check that the server runs"), "{}", check.stderr);
-    assert!(check.stdout.contains("made from the key that is given"), "{}", check.stdout);
+    assert!(check.stdout.contains("kept under the key that is given"), "{}", check.stdout);
     // The store of the file is that of every command.
     let list = folder.run(&["--config", "etc/server.toml", "list"]);
     assert_ne!(list.code, Some(0), "{}", list.stdout);

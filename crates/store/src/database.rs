@@ -153,8 +153,14 @@ impl Store {
     }
 }
 
+/// Makes the folder where it is missing, for its owner alone.
 pub(crate) fn make_folder(home: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(home)
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(home)
         .map_err(|error| StoreError::Unopened { path: home.to_owned(), reason: error.to_string() })
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct SigningInArguments {
     pub(crate) mail_from: Option<String>,
 
     /// Let people sign in through this OpenID Connect issuer; its secret is in FULLBENCH_OIDC_CLIENT_SECRET
-    #[arg(long, value_name = "URL", env = "FULLBENCH_OIDC_ISSUER", requires = "oidc_client_id")]
+    #[arg(long, value_name = "URL", env = "FULLBENCH_OIDC_ISSUER")]
     pub(crate) oidc_issuer: Option<String>,
 
     /// What the issuer calls this server

@@ -23,6 +23,9 @@ pub(crate) fn configured(
     if mail.is_some() && public_url.is_none() {
         return Err(missing(SMTP_URL, "--public-url"));
     }
+    if arguments.oidc_issuer.is_some() && arguments.oidc_client_id.is_none() {
+        return Err(missing("--oidc-issuer", "--oidc-client-id"));
+    }
     let oidc = arguments.oidc_issuer.clone().zip(arguments.oidc_client_id.clone());
     let oidc = oidc.map(|(issuer, client_id)| OidcConfig {
         client_secret: given(&arguments.oidc_client_secret),

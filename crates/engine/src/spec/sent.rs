@@ -89,8 +89,11 @@ impl SentRules {
         self.address(url.trim_end_matches('/')).is_some()
     }
 
-    /// The allowed address that a URL belongs to: equal, or longer by a path.
+    /// The allowed address that a URL belongs to: equal, or longer by a path that leads nowhere else.
     fn address(&self, url: &str) -> Option<&AllowedAddress> {
+        if climbs(url) {
+            return None;
+        }
         self.addresses.iter().find(|allowed| {
             url.strip_prefix(&allowed.url)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -261,6 +264,12 @@ fn join(place: &str, name: &str) -> String {
 /// There is no file whose lines could be named.
 fn without_place(problem: InputProblem) -> InputProblem {
     InputProblem { file: None, line: None, column: None, ..problem }
+}
+
+/// Whether a part of the path leads upwards, in any of the ways in which it can be written.
+fn climbs(url: &str) -> bool {
+    let path = url.to_ascii_lowercase().replace("%2e", ".").replace('\\', "/");
+    path.split('/').any(|part| part == ".." || part == ".")
 }
 
 #[cfg(test)]

@@ -113,7 +113,8 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         (bytes.to_vec(), Body::from(bytes))
     };
     let place = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let fingerprint = ContentHash::of_parts(&[place.as_bytes(), &said]).to_string();
+    let fingerprint =
+        ContentHash::of_parts(&[place.as_bytes(), caller.name.as_bytes(), &said]).to_string();
     let id = match caller.store.claim_key(&key, &fingerprint).await? {
         Claim::Open(id) => id,
         Claim::Answered(answer) => return Ok(again(answer)),

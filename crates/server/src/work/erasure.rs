@@ -25,6 +25,7 @@ pub(crate) async fn erase(
     stop(app, &store).await?;
     let erased = app.store().erase_organization(organization, app.audit().key(), actor).await;
     app.keys().forget(|holder| holder.key.organization == organization);
+    app.sessions().forget(|holder| holder.session.organization == organization);
     app.singles().forget(organization);
     app.reports().forget();
     Ok(erased?)

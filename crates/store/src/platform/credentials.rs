@@ -7,6 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use super::password_resets::end_resets;
 use super::sessions::end_sessions;
 use super::users::user_record;
 use super::{PasswordHash, SealedSecret, UserRecord};
@@ -53,7 +54,7 @@ impl ScopedStore {
         credentials(self.user_row(id, &self.database).await?)
     }
 
-    /// Gives somebody a new password, and ends their sessions, all but the one they may be in.
+    /// Gives somebody a new password, and ends their sessions, all but the one they may be in, and what they were mailed.
     pub async fn set_password(
         &self,
         id: Uuid,
@@ -64,6 +65,7 @@ impl ScopedStore {
         self.user_row(id, &transaction).await?;
         store_password(&transaction, id, password).await?;
         end_sessions(&transaction, id, but).await?;
+        end_resets(&transaction, id).await?;
         transaction.commit().await?;
         Ok(())
     }

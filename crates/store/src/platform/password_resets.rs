@@ -10,6 +10,7 @@ use super::credentials::store_password;
 use super::sessions::end_sessions;
 use super::users::user_record;
 use super::{PasswordHash, UserRecord};
+use crate::connection::ScopedTransaction;
 use crate::entity::platform::{password_reset, user};
 use crate::runs::now_milliseconds;
 use crate::{ScopedStore, Store, StoreError};
@@ -86,16 +87,24 @@ impl ScopedStore {
         if used.rows_affected != 1 {
             return Ok(false);
         }
-        password_reset::Entity::update_many()
-            .col_expr(password_reset::Column::UsedAt, now.into())
-            .filter(password_reset::Column::OrganizationId.eq(self.organization.0))
-            .filter(password_reset::Column::UserId.eq(user))
-            .filter(password_reset::Column::UsedAt.is_null())
-            .exec(&transaction)
-            .await?;
+        end_resets(&transaction, user).await?;
         store_password(&transaction, user, password).await?;
         end_sessions(&transaction, user, None).await?;
         transaction.commit().await?;
         Ok(true)
     }
+}
+
+/// Lets no mail that somebody was sent set a password any more.
+pub(super) async fn end_resets(
+    transaction: &ScopedTransaction,
+    user: Uuid,
+) -> Result<(), StoreError> {
+    password_reset::Entity::update_many()
+        .col_expr(password_reset::Column::UsedAt, now_milliseconds().into())
+        .filter(password_reset::Column::UserId.eq(user))
+        .filter(password_reset::Column::UsedAt.is_null())
+        .exec(transaction)
+        .await?;
+    Ok(())
 }

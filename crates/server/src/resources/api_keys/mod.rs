@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use self::new::{Renewal, Wanted};
 use self::view::{ApiKey, ApiKeys, CreatedApiKey};
-use crate::access::{Caller, KEY_PREFIX, NewSecret};
+use crate::access::{Caller, Credential, KEY_PREFIX, NewSecret};
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::audit::AuditNote;
@@ -77,7 +77,9 @@ async fn renew(
     Body(renewal): Body<Renewal>,
 ) -> Result<Response, Problem> {
     let grace = renewal.checked()?;
-    note.before(&ApiKey::from(changeable(&caller, id).await?));
+    let key = seen(&caller, id).await?;
+    refuse_more(&caller, &key)?;
+    note.before(&ApiKey::from(key));
     let secret = NewSecret::new(KEY_PREFIX)?;
     let made = caller.store.renew_api_key(id, successor, secret.kept, grace).await?;
     app.keys().forget_key(id);
@@ -91,30 +93,50 @@ async fn revoke(
     note: AuditNote,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<Json<ApiKey>, Problem> {
-    note.before(&ApiKey::from(changeable(&caller, id).await?));
+    let key = seen(&caller, id).await?;
+    if !is_own(&caller, &key) {
+        refuse_more(&caller, &key)?;
+    }
+    note.before(&ApiKey::from(key));
     let revoked = ApiKey::from(caller.store.revoke_api_key(id).await?);
     app.keys().forget_key(id);
     note.after(&revoked);
     Ok(Json(revoked))
 }
 
-/// Whether a key is shown to somebody.
-fn is_seen(caller: &Caller, key: &ApiKeyRecord) -> bool {
-    let is_own = key.user.is_some() && key.user == caller.user;
-    is_own || caller.may(Action::ChangeMembers)
+/// Whether a key is the caller's, or the one they call with.
+fn is_own(caller: &Caller, key: &ApiKeyRecord) -> bool {
+    let is_theirs = key.user.is_some() && key.user == caller.user;
+    is_theirs || caller.credential == Credential::Key(key.id)
 }
 
-/// A key that the caller may renew or revoke: nobody reaches more through a key of somebody else.
-async fn changeable(caller: &Caller, id: Uuid) -> Result<ApiKeyRecord, Problem> {
+/// Whether a key is shown to somebody.
+fn is_seen(caller: &Caller, key: &ApiKeyRecord) -> bool {
+    is_own(caller, key) || caller.may(Action::ChangeMembers)
+}
+
+/// A key that is shown to the caller.
+async fn seen(caller: &Caller, id: Uuid) -> Result<ApiKeyRecord, Problem> {
     let key = caller.store.api_key(id).await?;
-    if !is_seen(caller, &key) {
-        return Err(Problem::new(NOT_FOUND, format!("there is no API key `{id}`")));
+    match is_seen(caller, &key) {
+        true => Ok(key),
+        false => Err(Problem::new(NOT_FOUND, format!("there is no API key `{id}`"))),
     }
-    if !caller.covers(key.role) {
-        let detail = format!("the key has the role `{}`, which allows more than yours", key.role);
-        return Err(Problem::new(FORBIDDEN, detail).hint("ask an owner of your organization"));
+}
+
+/// Refuses a key that allows more than the caller may do: nobody reaches more through a key of somebody else.
+fn refuse_more(caller: &Caller, key: &ApiKeyRecord) -> Result<(), Problem> {
+    let allows = |action: Action| {
+        let is_scope = key.scopes.as_ref().is_none_or(|scopes| scopes.contains(&action));
+        key.role.allows(action) && is_scope
+    };
+    match Action::ALL.iter().find(|action| allows(**action) && !caller.may(**action)) {
+        Some(more) => {
+            let detail = format!("the key allows `{more}`, which you may not do yourself");
+            Err(Problem::new(FORBIDDEN, detail).hint("ask an owner of your organization"))
+        }
+        None => Ok(()),
     }
-    Ok(key)
 }
 
 /// The answer with a key, which is not kept for repeated requests.

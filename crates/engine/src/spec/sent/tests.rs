@@ -128,3 +128,20 @@ fn a_model_by_itself_is_held_to_the_same_rules() {
         assert_eq!(problems[0].field.as_deref(), Some(format!("model{field}").as_str()), "{sent}");
     }
 }
+
+#[test]
+fn no_path_climbs_out_of_an_allowed_address() {
+    let rules = SentRules { addresses: vec!["http://models.test/v1=KEY".parse().unwrap()] };
+    assert!(rules.allows("http://models.test/v1") && rules.allows("http://models.test/v1/a/b..c"));
+    for url in [
+        "http://models.test/v1/../admin",
+        "http://models.test/v1/a/../../admin",
+        "http://models.test/v1/%2e%2E/admin",
+        "http://models.test/v1/.%2e/admin",
+        "http://models.test/v1/..\\admin",
+        "http://models.test/v1/..",
+        "http://models.test/v12",
+    ] {
+        assert!(!rules.allows(url), "{url}");
+    }
+}

@@ -18,12 +18,13 @@ demo: build ## Build, and run the quickstart with simulated models and a small r
 test: ## Install what the tests need, and run them all
 	@scripts/test
 
-check: ## Formatting, lints, docs, generated reference pages
+check: ## Formatting, lints, docs, generated reference pages, dependencies
 	cargo fmt --all --check
 	$(TOOLS) cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --workspace --exclude fullbench-local --no-default-features --locked -- -D warnings
 	$(TOOLS) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	$(TOOLS) cargo run --locked -q -p fullbench-cli -- reference --check
+	scripts/check-dependencies
 
 format: ## Format the code
 	cargo fmt --all

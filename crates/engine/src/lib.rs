@@ -22,7 +22,8 @@ pub use dataset::{
     DatasetSchema, DiffPaging, DistinctTexts, Duplicate, DuplicateGroup, FileFormat,
     InspectOptions, InspectedCase, Inspection, Leak, LeakSource, MAX_COLUMNS, MAX_ID_CHARACTERS,
     MAX_PROBLEMS, ProblemCode, RetypedColumn, RowProblem, SchemaBuilder, SchemaDiff, TableWriter,
-    diff_versions, import_dataset, inspect_file, read_texts, sample_cases, with_ground_truth,
+    bytes_in_memory, diff_versions, import_dataset, inspect_file, read_texts, sample_cases,
+    with_ground_truth,
 };
 pub use error::{EngineError, InputProblem};
 pub use judge_check::{

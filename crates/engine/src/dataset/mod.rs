@@ -36,6 +36,7 @@ pub use inspect::{InspectOptions, Inspection, MAX_COLUMNS, MAX_ID_CHARACTERS, in
 pub use parts::InspectedCase;
 pub use problem::{MAX_PROBLEMS, ProblemCode, RowProblem};
 pub(crate) use rows::Row;
+pub use rows::bytes_in_memory;
 pub use sample::{CaseSample, sample_cases};
 pub use schema::{Column, ColumnType, DatasetSchema, SchemaBuilder};
 pub use table::TableWriter;

@@ -77,6 +77,20 @@ pub(crate) fn object(value: Value) -> Result<Map<String, Value>, BadRow> {
     }
 }
 
+/// What a value takes in memory, roughly.
+#[must_use]
+pub fn bytes_in_memory(value: &Value) -> usize {
+    let within = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_in_memory).sum(),
+        Value::Object(entries) => {
+            entries.iter().map(|(name, value)| name.len() + bytes_in_memory(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    within + size_of_val(value)
+}
+
 /// What a value is, for people.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use fullbench_engine::{
-    EngineError, FileFormat, InspectOptions, InspectedCase, Inspection, inspect_file,
+    EngineError, FileFormat, InspectOptions, InspectedCase, Inspection, bytes_in_memory,
+    inspect_file,
 };
 use fullbench_store::{
     NewCase, NewEvent, ScopedStore, StoreError, VersionRecord, VersionValidation,
@@ -196,8 +197,8 @@ impl Groups {
 
     fn add(&mut self, case: InspectedCase) -> Result<(), StoreError> {
         let InspectedCase { index, key, input, expected_output, metadata } = case;
-        self.bytes += weight_of(&input)
-            + metadata.values().map(weight_of).sum::<usize>()
+        self.bytes += bytes_in_memory(&input)
+            + metadata.values().map(bytes_in_memory).sum::<usize>()
             + expected_output.as_ref().map_or(0, String::len);
         self.cases.push(NewCase { row: index, key, input, expected_output, metadata });
         if self.cases.len() >= GROUP || self.bytes >= GROUP_BYTES { self.send() } else { Ok(()) }
@@ -209,17 +210,4 @@ impl Groups {
         // Nobody takes them when the server shuts down or the database fails: there is no use in reading on.
         self.sender.blocking_send(cases).map_err(|_| StoreError::Busy)
     }
-}
-
-/// What a value takes in memory, roughly.
-fn weight_of(value: &Value) -> usize {
-    let within = match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight_of).sum(),
-        Value::Object(entries) => {
-            entries.iter().map(|(name, value)| name.len() + weight_of(value)).sum()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    };
-    within + size_of_val(value)
 }

@@ -1,23 +1,36 @@
 //! Parquet: row groups read one after the other.
 
+mod bounds;
+mod page_head;
+
 use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::basic::ConvertedType;
 use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::ReaderProperties;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::file::serialized_reader::ReadOptionsBuilder;
 use ::parquet::record::{Field, Row as ParquetRow};
 use serde_json::{Map, Number, Value};
 
 use super::ProblemCode;
-use super::rows::{BadRow, Row, RowSink};
+use super::limited::too_long;
+use super::rows::{BadRow, MAX_ROW_BYTES, Row, RowSink, bytes_in_memory};
 use crate::InputProblem;
+use bounds::{Bounds, Unfit};
 
 /// Reads the rows of a Parquet file.
 pub(crate) fn read(file: File, sink: RowSink<'_>) -> Result<(), InputProblem> {
-    let reader = match guarded(|| SerializedFileReader::new(file)) {
-        Ok(reader) => reader,
+    read_within(file, Bounds::USUAL, sink)
+}
+
+fn read_within(file: File, bounds: Bounds, sink: RowSink<'_>) -> Result<(), InputProblem> {
+    let file_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let reader = match guarded(|| bounded(file, bounds)) {
+        Ok(Ok(reader)) => reader,
+        Ok(Err(why)) => return sink(Err(unbounded(why))),
         Err(bad) => return sink(Err(bad)),
     };
     let json_columns = json_columns(&reader);
@@ -25,18 +38,52 @@ pub(crate) fn read(file: File, sink: RowSink<'_>) -> Result<(), InputProblem> {
         Ok(rows) => rows,
         Err(bad) => return sink(Err(bad)),
     };
+    let mut left = bounds.unfolded(file_bytes);
     for number in 1.. {
         let row = guarded(|| {
             let row = rows.next().transpose()?;
             Ok(row.map(|row| fields_of_row(&row, &json_columns)))
         });
-        match row {
-            Ok(Some(fields)) => sink(Ok(Row { line: None, number, fields }))?,
+        let fields = match row {
+            Ok(Some(fields)) => fields,
             Ok(None) => return Ok(()),
             Err(bad) => return sink(Err(bad)),
+        };
+        let bytes: usize =
+            fields.iter().map(|(name, value)| name.len() + bytes_in_memory(value)).sum();
+        match left.checked_sub(bytes as u64) {
+            Some(rest) => left = rest,
+            None => return sink(Err(unbounded("it unfolds to many times its size"))),
+        }
+        match bytes > MAX_ROW_BYTES {
+            true => sink(Err(too_long("row").in_row(number, None)))?,
+            false => sink(Ok(Row { line: None, number, fields }))?,
         }
     }
     Ok(())
+}
+
+/// The problem of a file that is small and unfolds to something that is not.
+fn unbounded(why: &str) -> BadRow {
+    BadRow::new(ProblemCode::TooLong, format!("the Parquet file is too large to be read: {why}"))
+        .hint("write it again with smaller row groups and pages, or as several files")
+}
+
+/// A reader of a file that unfolds to what fits into memory, or why it does not.
+fn bounded(
+    file: File,
+    bounds: Bounds,
+) -> Result<Result<SerializedFileReader<File>, &'static str>, ParquetError> {
+    // Older variants of LZ4 are tried without an end to what they unfold to.
+    let properties = ReaderProperties::builder().set_backward_compatible_lz4(false).build();
+    let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
+    let pages = file.try_clone()?;
+    let reader = SerializedFileReader::new_with_options(file, options)?;
+    match bounds.check(&pages, reader.metadata()) {
+        Ok(()) => Ok(Ok(reader)),
+        Err(Unfit::TooLarge(why)) => Ok(Err(why)),
+        Err(Unfit::Damaged(error)) => Err(error),
+    }
 }
 
 /// Runs a step of the reader. It panics on some damaged files and on types it does not know, which is a problem of the file.
@@ -114,3 +161,6 @@ fn value(field: &Field) -> Value {
 fn decimal(number: f64) -> Value {
     Number::from_f64(number).map_or(Value::Null, Value::Number)
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,8 +111,10 @@ fn start_logging(verbose: u8, format: LogFormat) {
         1 => "info",
         _ => "debug",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_env("FULLBENCH_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(format!("off,fullbench={level}")));
+    let wanted = std::env::var("FULLBENCH_LOG").ok().filter(|wanted| !wanted.trim().is_empty());
+    let filter = wanted.and_then(|wanted| tracing_subscriber::EnvFilter::try_new(wanted).ok());
+    let filter = filter
+        .unwrap_or_else(|| tracing_subscriber::EnvFilter::new(format!("off,fullbench={level}")));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match format {
         LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 on_every_backend!(a_key_is_for_its_scopes_and_until_its_end);
 on_every_backend!(a_renewed_key_goes_on_for_its_grace);
 on_every_backend!(nobody_reaches_more_through_a_key);
+on_every_backend!(a_key_makes_none_that_lasts_longer_or_is_used_more);
 on_every_backend!(a_key_is_used_as_often_as_it_may);
 on_every_backend!(a_repeated_request_is_answered_to_who_made_it);
 
@@ -98,6 +99,36 @@ async fn nobody_reaches_more_through_a_key(place: Place) {
     let path = format!("/v1/api-keys/{admin_id}");
     assert_eq!(call(&server, &engineer, "DELETE", &path, None).await.0, 200);
     assert_eq!(status(&server, &admin, "/v1/datasets").await, 401);
+}
+
+async fn a_key_makes_none_that_lasts_longer_or_is_used_more(place: Place) {
+    let server = TestServer::start(place).await;
+    let end = (jiff::Timestamp::now() + Duration::from_secs(3600)).to_string();
+    let wanted = json!({"name": "short", "expires_at": end, "requests_per_minute": 50});
+    let (short, _) = made(&server, &server.key, wanted).await;
+    let (status, child, _) =
+        call(&server, &short, "POST", "/v1/api-keys", Some(json!({"name": "child"}))).await;
+    assert_eq!(status, 201, "{child}");
+    let ends = |text: &Value| text.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let difference = ends(&child["expires_at"]).duration_since(end.parse().unwrap());
+    assert!(difference.as_millis().abs() <= 1, "{child}");
+    assert_eq!(child["requests_per_minute"], 50);
+    let later = (jiff::Timestamp::now() + Duration::from_secs(7200)).to_string();
+    for more in [json!({"expires_at": later}), json!({"requests_per_minute": 51})] {
+        let mut wanted = more.clone();
+        wanted["name"] = json!("more");
+        let (refused, problem, _) =
+            call(&server, &short, "POST", "/v1/api-keys", Some(wanted)).await;
+        let field = more.as_object().unwrap().keys().next().unwrap();
+        assert_eq!((refused, &problem["errors"][0]["field"]), (422, &json!(field)), "{problem}");
+    }
+    let wanted = json!({"name": "service", "service": true});
+    let (service, _) = made(&server, &server.key, wanted).await;
+    let (refused, problem, _) =
+        call(&server, &service, "POST", "/v1/api-keys", Some(json!({"name": "child"}))).await;
+    assert_eq!(refused, 403, "a key of nobody makes none that outlives it: {problem}");
+    let odd = Some(json!({"name": "a\u{0}b\nc"}));
+    assert_eq!(call(&server, &server.key, "POST", "/v1/api-keys", odd).await.0, 422);
 }
 
 async fn a_key_is_used_as_often_as_it_may(place: Place) {

@@ -9,12 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
+use fullbench_store::NewVersion;
+use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 on_every_backend!(
     a_removed_data_set_takes_its_results_along,
     an_erased_organization_leaves_nothing_behind,
+    nothing_is_removed_while_it_is_read,
 );
 
 /// A word that is in everything the organization has.
@@ -63,6 +67,45 @@ async fn a_removed_data_set_takes_its_results_along(place: Place) {
     assert_eq!(marked(&home.join("files")), Vec::<PathBuf>::new());
     let (_, log) = server.get("/v1/audit-log?action=delete_dataset").await;
     assert_eq!(log["entries"][0]["after"]["files"], 1, "{log}");
+}
+
+async fn nothing_is_removed_while_it_is_read(place: Place) {
+    let mut server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let new = json!({"name": MARK, "type": "EVALUATION"});
+    let (_, dataset) = server.post("/v1/datasets", new).await;
+    let dataset: Uuid = dataset["dataset_id"].as_str().unwrap().parse().unwrap();
+    // A version that another server looks through.
+    let version = NewVersion {
+        id: Uuid::now_v7(),
+        dataset,
+        description: None,
+        file_uri: format!("file://datasets/{dataset}/{}/data.jsonl", Uuid::now_v7()),
+        file_format: FileFormat::Jsonl,
+        file_bytes: 1,
+        file_hash: "0".repeat(64),
+        reading: json!({}),
+        created_by: None,
+    };
+    let version = store.add_version(version).await.unwrap().id;
+    let reading = store.lock_run(RunId(version)).await.unwrap();
+    let path = format!("/v1/datasets/{dataset}");
+    let (status, problem) = server.delete(&path).await;
+    assert_eq!(status, 409, "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("validation_status"), "{problem}");
+    assert_eq!(server.get(&path).await.0, 200, "nothing is gone");
+
+    let (_, organization) = server.get("/v1/organization").await;
+    let slug = organization["slug"].clone();
+    let erasing = server.request("POST", "/v1/organization/erase");
+    let erasing = tokio::spawn(common::answer(common::with_json(erasing, &json!({"slug": slug}))));
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert!(!erasing.is_finished(), "it waits");
+    drop(reading);
+    let (status, receipt) = erasing.await.unwrap();
+    assert_eq!(status, 200, "{receipt}");
+    server.stop().await;
+    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
 }
 
 /// What the server writes into its log.

@@ -71,6 +71,23 @@ async fn with_a_token_nobody_else_reads_them() {
     assert_eq!(scraped(&server, Some(token)).await.0, 200);
 }
 
+/// A page of another site has its own name lead to this machine, and asks in the browser of who sits at it.
+#[tokio::test]
+async fn a_name_that_leads_here_does_not_read_them() {
+    let server = TestServer::start(Place::sqlite()).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (host, expected) in [
+        ("evil.example.com", 403),
+        ("127.0.0.1.evil.example.com:80", 403),
+        ("localhost:9000", 200),
+        ("[::1]", 200),
+        ("127.0.0.1:1", 200),
+    ] {
+        let request = client.get(format!("{}/metrics", server.url)).header("host", host);
+        assert_eq!(request.send().await.unwrap().status(), expected, "{host}");
+    }
+}
+
 async fn scraped(server: &TestServer, token: Option<&str>) -> (u16, String) {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut request = client.get(format!("{}/metrics", server.url));

@@ -219,6 +219,9 @@ pub enum StoreError {
         /// Its name.
         name: String,
     },
+    /// What is to be removed is being read.
+    #[error("a version of a data set is being looked through")]
+    BeingValidated,
     /// Another process changed it at the same time.
     #[error("the {kind} `{name}` was changed by another process at the same time")]
     ChangedMeanwhile {
@@ -332,6 +335,7 @@ impl StoreError {
             | Self::NameTaken { .. }
             | Self::Immutable { .. }
             | Self::InUse { .. }
+            | Self::BeingValidated
             | Self::LastOwner(_)
             | Self::ChangedMeanwhile { .. }
             | Self::KeysDeleted => ErrorCode::Conflict,
@@ -398,6 +402,7 @@ impl StoreError {
             }
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::InUse { .. } => Some("cancel the run, or wait for its end"),
+            Self::BeingValidated => Some("wait until its `validation_status` is VALID or INVALID"),
             Self::LastOwner(_) => Some("make somebody else an owner first"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {

@@ -39,7 +39,7 @@ pub(crate) struct SecretsStatusArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteKeysArguments {
-    /// The organization, by the name it has in addresses
+    /// The organization, by the name it has in addresses; `system` for the keys of the installation
     pub(crate) organization: String,
 
     /// It is meant: there is no way back

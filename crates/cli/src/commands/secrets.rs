@@ -1,10 +1,12 @@
 //! `fullbench secrets`: the master key that everything secret is kept under.
 
-use fullbench_store::{MasterKeyStatus, Store};
+use fullbench_store::{MasterKeyStatus, Store, StoreError};
+use fullbench_types::{OrganizationId, SYSTEM_ORGANIZATION};
 use serde_json::json;
 
 use crate::arguments::PlainFormat;
 use crate::arguments::secrets::{DeleteKeysArguments, SecretsArguments, SecretsCommand};
+use crate::commands::audit::{Noted, SYSTEM};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::output;
@@ -58,8 +60,10 @@ async fn status(store: &Store, format: PlainFormat) -> Result<Exit, CliError> {
 }
 
 async fn rotate(store: &Store) -> Result<Exit, CliError> {
+    let noted = Noted::begin(store, SYSTEM_ORGANIZATION, "rotate_master_key", None).await?;
     let rotation = store.rotate_master_key().await?;
     let (id, count) = (&rotation.current, rotation.rewrapped);
+    noted.end(&json!({"current": id.to_string(), "rewrapped": count})).await?;
     write_line(&format!("the current master key is {id}; keys wrapped with it just now: {count}"));
     write_line(match rotation.is_new {
         true => {
@@ -76,7 +80,10 @@ async fn rotate(store: &Store) -> Result<Exit, CliError> {
 }
 
 async fn forget_old(store: &Store) -> Result<Exit, CliError> {
+    let noted = Noted::begin(store, SYSTEM_ORGANIZATION, "forget_old_master_keys", None).await?;
     let forgotten = store.forget_old_master_keys().await?;
+    let unused: Vec<String> = forgotten.unused.iter().map(ToString::to_string).collect();
+    noted.end(&json!({"forgotten": unused})).await?;
     if forgotten.rewrapped > 0 {
         write_line(&format!("keys wrapped with the current key first: {}", forgotten.rewrapped));
     }
@@ -96,9 +103,11 @@ async fn forget_old(store: &Store) -> Result<Exit, CliError> {
 
 async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<Exit, CliError> {
     let DeleteKeysArguments { organization: slug, yes } = arguments;
-    let organizations = store.organizations().await?;
-    let Some(organization) = organizations.iter().find(|one| one.slug == *slug) else {
-        let known: Vec<&str> = organizations.iter().map(|one| one.slug.as_str()).collect();
+    let mut known: Vec<(String, OrganizationId)> =
+        store.organizations().await?.into_iter().map(|one| (one.slug, one.id)).collect();
+    known.push((SYSTEM.to_owned(), SYSTEM_ORGANIZATION));
+    let Some((_, organization)) = known.iter().find(|(name, _)| name == slug) else {
+        let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let hint = format!("the organizations are {}", known.join(", "));
         return Err(CliError::input(format!("there is no organization `{slug}`"), Some(hint)));
     };
@@ -108,7 +117,18 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
             Some("say that it is meant with --yes".to_owned()),
         ));
     }
-    let deleted = store.scoped(organization.id).delete_keys().await?;
+    let noted = match store.audit_key().await {
+        // Keys are given up when nothing opens them any more, and then nothing seals the log either.
+        Err(StoreError::MasterKeyUnknown(_)) => {
+            write_line("warning: the audit log cannot tell of this: the master key is missing");
+            None
+        }
+        _ => Some(Noted::begin(store, *organization, "delete_keys", None).await?),
+    };
+    let deleted = store.scoped(*organization).delete_keys().await?;
+    if let Some(noted) = noted {
+        noted.end(&json!({"deleted": deleted})).await?;
+    }
     write_line(&format!(
         "keys of `{slug}` that were deleted: {deleted}; what they sealed cannot be read any more, and servers notice within \
          seconds"

@@ -121,6 +121,11 @@ impl Drop for Serving {
 }
 
 impl Client {
+    /// The same caller with another key.
+    pub(crate) fn with_key(self, key: String) -> Self {
+        Self { key, ..self }
+    }
+
     /// Status and body; none where the server was gone.
     pub(crate) fn send(&self, wish: &Wish) -> Option<(u16, Value)> {
         let request = self

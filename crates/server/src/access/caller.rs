@@ -5,9 +5,12 @@ use axum::http::header;
 use axum::http::request::Parts;
 use fullbench_store::{KeyHolder, OrganizationSettings, ScopedStore, SessionHolder};
 use fullbench_types::{Action, UserRole};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::forgery::refuse_forged;
+use super::ring::Hash;
+use super::secret::hash_of;
 use super::session::session_token;
 use crate::app::App;
 use crate::problem::{INTERNAL, Problem, UNAUTHORIZED};
@@ -20,6 +23,8 @@ pub(crate) struct Caller {
     pub(crate) name: String,
     /// What opened the organization to them.
     pub(crate) credential: Credential,
+    /// The hash of the secret that they showed.
+    shown: Hash,
     /// The person it is, or whose key it is.
     pub(crate) user: Option<Uuid>,
     /// What they may do.
@@ -31,7 +36,9 @@ pub(crate) struct Caller {
     /// What the organization has decided.
     pub(crate) settings: OrganizationSettings,
     /// How often the key may be used.
-    pub(super) requests_per_minute: Option<u32>,
+    pub(crate) requests_per_minute: Option<u32>,
+    /// When the key ends.
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 /// What opens an organization.
@@ -71,11 +78,12 @@ impl Caller {
             let Some(token) = session_token(app, &parts.headers) else {
                 return Err(refused("there is neither an API key nor a session"));
             };
-            let holder = app.sessions().find(app, token).await?;
+            let shown = hash_of(token);
+            let holder = app.sessions().find(app, shown).await?;
             let over = || refused("the session is over").hint("sign in with POST /v1/session");
             let holder = holder.ok_or_else(over)?;
             refuse_forged(app, parts, token)?;
-            return Ok(Self::of_session(app, holder));
+            return Ok(Self::of_session(app, shown, holder));
         };
         let secret = value.to_str().ok().and_then(|value| {
             let (scheme, secret) = value.split_once(' ')?;
@@ -84,40 +92,60 @@ impl Caller {
         let Some(secret) = secret else {
             return Err(refused("the header `Authorization` holds no bearer key"));
         };
-        let holder = app.keys().find(app, secret).await?;
+        let shown = hash_of(secret);
+        let holder = app.keys().find(app, shown).await?;
         let holder = holder
             .ok_or_else(|| refused("the API key is not known, was revoked, or is past its end"))?;
-        Ok(Self::of_key(app, holder))
+        Ok(Self::of_key(app, shown, holder))
     }
 
-    fn of_key(app: &App, holder: KeyHolder) -> Self {
+    fn of_key(app: &App, shown: Hash, holder: KeyHolder) -> Self {
         let KeyHolder { key, user, settings } = holder;
         Self {
             store: app.store().scoped(key.organization),
             name: format!("key:{}", key.prefix),
             credential: Credential::Key(key.id),
+            shown,
             user: key.user,
             role: key.role,
             role_of_user: user.map_or(key.role, |user| user.role),
             scopes: key.scopes,
             settings,
             requests_per_minute: key.requests_per_minute,
+            expires_at: key.expires_at,
         }
     }
 
-    fn of_session(app: &App, holder: SessionHolder) -> Self {
+    fn of_session(app: &App, shown: Hash, holder: SessionHolder) -> Self {
         let SessionHolder { session, user, settings } = holder;
         Self {
             store: app.store().scoped(session.organization),
             name: format!("user:{}", user.email),
             credential: Credential::Session(session.id),
+            shown,
             user: Some(user.id),
             role: user.role,
             role_of_user: user.role,
             scopes: None,
             settings,
             requests_per_minute: None,
+            expires_at: None,
         }
+    }
+
+    /// Whether they may still do it, some time after they were let in.
+    pub(crate) async fn may_still(&self, app: &App, action: Action) -> Result<bool, Problem> {
+        let now = match self.credential {
+            Credential::Key(_) => {
+                let holder = app.keys().find_again(app, self.shown).await?;
+                holder.map(|holder| Self::of_key(app, self.shown, holder))
+            }
+            Credential::Session(_) => {
+                let holder = app.sessions().find_again(app, self.shown).await?;
+                holder.map(|holder| Self::of_session(app, self.shown, holder))
+            }
+        };
+        Ok(now.is_some_and(|now| now.may(action)))
     }
 
     /// Whether they may do it.

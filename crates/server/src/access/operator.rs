@@ -1,7 +1,10 @@
 //! Who runs the server: whoever has the token for it, or calls from the machine itself where there is none.
 
+use std::net::IpAddr;
+
 use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use subtle::ConstantTimeEq;
 
 use super::secret::hash_of;
@@ -12,7 +15,8 @@ use crate::serving::Peer;
 /// Refuses everybody else.
 pub(super) fn check(app: &App, parts: &Parts) -> Result<(), Problem> {
     let Some(token) = &app.config().metrics_token else {
-        let is_here = parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback());
+        let is_here = parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback())
+            && names_this_machine(parts);
         let hint = "set FULLBENCH_METRICS_TOKEN for the server, and send it as a bearer key";
         return match is_here {
             true => Ok(()),
@@ -29,4 +33,16 @@ pub(super) fn check(app: &App, parts: &Parts) -> Result<(), Problem> {
         true => Ok(()),
         false => Err(Problem::new(UNAUTHORIZED, "this needs the token of who runs the server")),
     }
+}
+
+/// Whether the machine was called by a name that nobody else can have: a page whose own name leads here calls it by that.
+fn names_this_machine(parts: &Parts) -> bool {
+    let host = parts.uri.host().map(str::to_owned).or_else(|| {
+        let host = parts.headers.get(header::HOST)?.to_str().ok()?.parse::<Authority>().ok()?;
+        Some(host.host().to_owned())
+    });
+    host.is_some_and(|host| {
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    })
 }

@@ -9,7 +9,7 @@ use fullbench_store::{KeyHolder, SessionHolder, StoreError};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::secret::{hash_of, hex};
+use super::secret::hex;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -21,6 +21,9 @@ const BELIEVED: Duration = Duration::from_secs(10);
 const NOTED: Duration = Duration::from_secs(60);
 /// Secrets that are remembered; past it those go that were not seen for a while.
 const REMEMBERED: usize = 100_000;
+
+/// The hash of a secret.
+pub(super) type Hash = [u8; 32];
 
 /// Somebody whom a secret lets in.
 pub(crate) trait Holder: Clone + Send + Sync {
@@ -38,7 +41,7 @@ pub(crate) trait Holder: Clone + Send + Sync {
 /// Secrets that were seen lately, by their hashes.
 #[derive(Debug)]
 pub(crate) struct Ring<H> {
-    seen: RwLock<HashMap<[u8; 32], Seen<H>>>,
+    seen: RwLock<HashMap<Hash, Seen<H>>>,
 }
 
 /// Keys that were seen lately.
@@ -60,9 +63,17 @@ impl<H> Default for Ring<H> {
 }
 
 impl<H: Holder> Ring<H> {
-    /// Who has this secret, if it opens anything.
-    pub(super) async fn find(&self, app: &App, secret: &str) -> Result<Option<H>, Problem> {
-        let hash = hash_of(secret);
+    /// Who has the secret of this hash, if it opens anything.
+    pub(super) async fn find(&self, app: &App, hash: Hash) -> Result<Option<H>, Problem> {
+        self.look(app, hash, true).await
+    }
+
+    /// The same for somebody who uses what was opened before, which is no new use.
+    pub(super) async fn find_again(&self, app: &App, hash: Hash) -> Result<Option<H>, Problem> {
+        self.look(app, hash, false).await
+    }
+
+    async fn look(&self, app: &App, hash: Hash, is_use: bool) -> Result<Option<H>, Problem> {
         let now = Instant::now();
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned();
         if let Some(seen) = &seen
@@ -73,6 +84,7 @@ impl<H: Holder> Ring<H> {
         let found = H::find(app, &hex(&hash)).await?.filter(|holder| holder.is_open(app));
         let mut noted = seen.as_ref().map(|seen| seen.noted);
         if let Some(holder) = &found
+            && is_use
             && noted.is_none_or(|noted| now.duration_since(noted) >= NOTED)
         {
             noted = Some(now);
@@ -80,6 +92,7 @@ impl<H: Holder> Ring<H> {
         }
         let mut ring = self.seen.write().unwrap_or_else(PoisonError::into_inner);
         match (&found, noted) {
+            // One that is not known to have been used is looked for again the next time.
             (Some(holder), Some(noted)) => {
                 if ring.len() >= REMEMBERED {
                     ring.retain(|_, seen| now.duration_since(seen.noted) < NOTED);

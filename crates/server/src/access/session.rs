@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::NewSecret;
+use super::secret::hash_of;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::problem::{Problem, internal};
@@ -50,11 +51,8 @@ pub(super) fn signed_in_entry(
     visitor: &Visitor,
     phase: AuditPhase,
 ) -> NewAuditEntry {
-    NewAuditEntry {
-        from_address: visitor.address.map(|address| address.to_string()),
-        target: Some(user.id.to_string()),
-        ..NewAuditEntry::new("sign_in", &format!("user:{}", user.email), phase)
-    }
+    let actor = format!("user:{}", user.email);
+    NewAuditEntry { target: Some(user.id.to_string()), ..visitor.entry("sign_in", &actor, phase) }
 }
 
 /// Who is signed in with these headers.
@@ -63,7 +61,7 @@ pub(crate) async fn signed_in(
     headers: &HeaderMap,
 ) -> Result<Option<SessionHolder>, Problem> {
     match session_token(app, headers) {
-        Some(token) => app.sessions().find(app, token).await,
+        Some(token) => app.sessions().find(app, hash_of(token)).await,
         None => Ok(None),
     }
 }

@@ -5,8 +5,11 @@ use std::net::{IpAddr, Ipv6Addr};
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
+use fullbench_store::NewAuditEntry;
+use fullbench_types::AuditPhase;
 
 use crate::app::App;
+use crate::audit::RequestId;
 use crate::problem::Problem;
 use crate::serving::Peer;
 
@@ -18,9 +21,19 @@ const LONGEST: usize = 300;
 pub(crate) struct Visitor {
     pub(crate) address: Option<IpAddr>,
     pub(crate) user_agent: Option<String>,
+    pub(crate) request_id: Option<String>,
 }
 
 impl Visitor {
+    /// What the audit log keeps of something that they do.
+    pub(crate) fn entry(&self, action: &str, actor: &str, phase: AuditPhase) -> NewAuditEntry {
+        NewAuditEntry {
+            from_address: self.address.map(|address| address.to_string()),
+            request_id: self.request_id.clone(),
+            ..NewAuditEntry::new(action, actor, phase)
+        }
+    }
+
     /// The network that counts as one visitor: whoever has an address of version 6 has 2⁶⁴ of them.
     pub(super) fn network(&self) -> Option<String> {
         let address = self.address?.to_canonical();
@@ -43,6 +56,7 @@ impl FromRequestParts<App> for Visitor {
         Ok(Self {
             address: peer.map(|peer| peer.0),
             user_agent: agent.map(|agent| agent.chars().take(LONGEST).collect()),
+            request_id: parts.extensions.get::<RequestId>().map(|id| id.0.clone()),
         })
     }
 }
@@ -55,7 +69,7 @@ mod tests {
 
     fn network(address: &str) -> String {
         let address = Some(address.parse().unwrap());
-        Visitor { address, user_agent: None }.network().unwrap()
+        Visitor { address, ..Visitor::default() }.network().unwrap()
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(super) struct Said {
     pub(super) created: Option<String>,
     pub(super) before: Option<Value>,
     pub(super) after: Option<Value>,
+    /// There is no log to end it in.
+    pub(super) is_over: bool,
 }
 
 impl AuditNote {
@@ -38,6 +40,11 @@ impl AuditNote {
     /// What it is like now.
     pub(crate) fn after(&self, view: &impl Serialize) {
         self.said(|said| said.after = serde_json::to_value(view).ok());
+    }
+
+    /// The organization was erased, and its log with it: the log of the installation tells of it.
+    pub(crate) fn was_erased(&self) {
+        self.said(|said| said.is_over = true);
     }
 
     /// What was said.

@@ -59,6 +59,10 @@ impl Trail {
     /// Notes how it ended. What was done is done, even where this fails: that it was begun is known.
     pub(crate) async fn end(&mut self, status: StatusCode, note: &AuditNote) {
         let said = note.take();
+        self.is_open = false;
+        if said.is_over {
+            return;
+        }
         let phase = match status {
             status if status.is_server_error() => AuditPhase::Failed,
             status if status.is_client_error() => AuditPhase::Refused,
@@ -79,7 +83,6 @@ impl Trail {
             after,
             ..self.entry.clone()
         };
-        self.is_open = false;
         // The writer has told the log of the server why it failed.
         let _ = self.app.audit().note(&self.caller.store, entry).await;
     }

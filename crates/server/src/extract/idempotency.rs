@@ -13,6 +13,7 @@ use fullbench_store::{Claim, KeptAnswer};
 use fullbench_types::{ContentHash, OrganizationId};
 use uuid::Uuid;
 
+use super::resent::has_same_file;
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit::AuditNote;
@@ -92,7 +93,7 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         let problem = Problem::new(IN_PROGRESS, "the same request is still being carried out");
         return Err(problem.hint("wait for its answer, or send it again a little later"));
     };
-    // Files are too large to be looked at twice: they are known by what their headers say.
+    // Files are too large to be kept in memory: they are known by their length, and looked at when they come again.
     let is_form = parts
         .headers
         .get(header::CONTENT_TYPE)
@@ -117,11 +118,15 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         ContentHash::of_parts(&[place.as_bytes(), caller.name.as_bytes(), &said]).to_string();
     let id = match caller.store.claim_key(&key, &fingerprint).await? {
         Claim::Open(id) => id,
-        Claim::Answered(answer) => return Ok(again(answer)),
-        Claim::Different => {
-            let detail = "the key belongs to a request that said something else";
-            return Err(Problem::new(KEY_REUSED, detail).hint("use a fresh key for each request"));
+        Claim::Answered(answer) if is_form => {
+            let request = Request::from_parts(parts, body);
+            return match has_same_file(app, request, &answer).await? {
+                true => Ok(again(answer)),
+                false => Err(reused()),
+            };
         }
+        Claim::Answered(answer) => return Ok(again(answer)),
+        Claim::Different => return Err(reused()),
     };
     parts.extensions.insert(NewId(id));
     let response = next.run(Request::from_parts(parts, body)).await;
@@ -140,6 +145,11 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         caller.store.keep_answer(&key, &answer).await?;
     }
     Ok(Response::from_parts(head, Body::from(body)))
+}
+
+fn reused() -> Problem {
+    Problem::new(KEY_REUSED, "the key belongs to a request that said something else")
+        .hint("use a fresh key for each request")
 }
 
 fn again(answer: KeptAnswer) -> Response {

@@ -5,6 +5,7 @@ mod etag;
 mod idempotency;
 mod paging;
 mod parameters;
+mod resent;
 
 pub(crate) use body::{Body, given};
 pub(crate) use etag::{Etagged, IfMatch};

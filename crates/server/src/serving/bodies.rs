@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::app::App;
-use crate::problem::{HEADERS_TOO_LARGE, Problem, TOO_LARGE, TOO_SLOW, URI_TOO_LONG};
+use crate::problem::{HEADERS_TOO_LARGE, MEDIA_TYPE, Problem, TOO_LARGE, TOO_SLOW, URI_TOO_LONG};
 
 /// The longest path with its query: a filter of 4,096 letters fits in, however they are escaped.
 const MAX_URI: usize = 56 << 10;
@@ -37,6 +37,9 @@ pub(crate) async fn within_limits(
     }
     if request.body().is_end_stream() {
         return next.run(request).await;
+    }
+    if let Err(problem) = check_encoding(request.headers()) {
+        return problem.into_response();
     }
     // Files have limits of their own, and take as long as they take while they come.
     let is_file = is_form(request.headers());
@@ -60,6 +63,16 @@ pub(crate) async fn within_limits(
     let mut response = problem.into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+/// Refuses bodies that are compressed: they are never unfolded, and would be taken for what they are not.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    match headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        true => Ok(()),
+        false => Err(Problem::new(MEDIA_TYPE, "the body is compressed, and is not unfolded")
+            .hint("send it as it is, without `Content-Encoding`")),
+    }
 }
 
 fn check_head(request: &Request, most: usize) -> Result<(), Problem> {

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use fullbench_store::{ErasureReceipt, RunFilter, RunRecord, ScopedStore};
+use fullbench_store::{ErasureReceipt, RunFilter, RunRecord, ScopedStore, StoreError};
 use fullbench_types::{OrganizationId, RunState};
+use tokio::time::{Instant, sleep};
 
 use super::runner::cancel;
 use crate::app::App;
 use crate::problem::{CONFLICT, Problem};
 
-/// How long runs are waited for that were told to stop, and how often they are looked at.
+/// How long runs and files are waited for that are to end, and how often they are looked at.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Runs that are looked at together.
@@ -23,7 +24,14 @@ pub(crate) async fn erase(
 ) -> Result<ErasureReceipt, Problem> {
     let store = app.store().scoped(organization);
     stop(app, &store).await?;
-    let erased = app.store().erase_organization(organization, app.audit().key(), actor).await;
+    let until = Instant::now() + PATIENCE;
+    let erased = loop {
+        match app.store().erase_organization(organization, app.audit().key(), actor).await {
+            // It ends by itself.
+            Err(StoreError::BeingValidated) if Instant::now() < until => sleep(LOOK_AGAIN).await,
+            ended => break ended,
+        }
+    };
     app.keys().forget(|holder| holder.key.organization == organization);
     app.sessions().forget(|holder| holder.session.organization == organization);
     app.singles().forget(organization);
@@ -33,7 +41,7 @@ pub(crate) async fn erase(
 
 /// Cancels all runs that are open, and waits until nobody here works on them.
 async fn stop(app: &App, store: &ScopedStore) -> Result<(), Problem> {
-    let until = tokio::time::Instant::now() + PATIENCE;
+    let until = Instant::now() + PATIENCE;
     let mut asked = Vec::new();
     loop {
         let open = open_runs(store).await?;
@@ -46,11 +54,11 @@ async fn stop(app: &App, store: &ScopedStore) -> Result<(), Problem> {
                 cancel(app, store, run).await?;
             }
         }
-        if tokio::time::Instant::now() > until {
+        if Instant::now() > until {
             let problem = Problem::new(CONFLICT, "a run of the organization does not stop");
             return Err(problem.hint("cancel it, and try again when it has ended"));
         }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        sleep(LOOK_AGAIN).await;
     }
 }
 

@@ -102,7 +102,12 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
         move || read(&store, &version, &file, Groups::new(sender))
     });
     while let Some(cases) = receiver.recv().await {
-        store.add_cases(id, &cases).await?;
+        if let Err(error) = store.add_cases(id, &cases).await {
+            // The reader ends when nobody takes what it reads; until then the version is held.
+            drop(receiver);
+            let _ = reading.await;
+            return Err(error.into());
+        }
     }
     let inspection =
         reading.await.map_err(|_| EngineError::Interrupted("the reading of a file"))??;

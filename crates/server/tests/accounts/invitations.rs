@@ -7,7 +7,12 @@ use crate::backend::{Place, on_every_backend};
 use crate::browser::{Browser, PASSWORD, person};
 use crate::common::{TestServer, answer, with_json};
 
-on_every_backend!(an_invitation_is_accepted_once, what_holds_no_more_is_refused);
+on_every_backend!(
+    an_invitation_is_accepted_once,
+    what_holds_no_more_is_refused,
+    an_invitation_ends_with_its_maker,
+    who_comes_in_is_noted,
+);
 
 fn acceptance(token: &Value) -> Value {
     json!({"token": token, "name": "New", "password": PASSWORD})
@@ -81,4 +86,65 @@ async fn what_holds_no_more_is_refused(place: Place) {
     assert!(status == 201 && made["token"].is_string(), "{made}");
     let (status, again) = answer(request()).await;
     assert!(status == 201 && again["token"].is_null(), "the token is not kept: {again}");
+}
+
+async fn an_invitation_ends_with_its_maker(place: Place) {
+    let server = TestServer::start(place).await;
+    let accept = "/v1/invitations/accept";
+    let mut anybody = Browser::new(&server);
+    let member = person(&server, "admin@example.com", UserRole::Admin).await;
+    let mut admin = Browser::signed_in(&server, "admin@example.com").await;
+    let mut invite = async |email: &str, role: &str| {
+        let made = admin.post("/v1/invitations", json!({"email": email, "role": role})).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.body["token"].clone()
+    };
+    let (high, low) =
+        (invite("a@example.com", "admin").await, invite("b@example.com", "viewer").await);
+    let later = invite("c@example.com", "viewer").await;
+    let path = format!("/v1/members/{}", member.id);
+    assert_eq!(server.patch(&path, json!({"role": "engineer"})).await.0, 200);
+    assert_eq!(anybody.post(accept, acceptance(&high)).await.status, 404, "they are no admin");
+    assert_eq!(anybody.post(accept, acceptance(&low)).await.status, 201);
+    assert_eq!(server.delete(&path).await.0, 204);
+    assert_eq!(anybody.post(accept, acceptance(&later)).await.status, 404, "they are gone");
+
+    let (_, key) = server.post("/v1/api-keys", json!({"name": "k", "role": "admin"})).await;
+    let sent = json!({"email": "d@example.com", "role": "viewer"});
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = client.post(format!("{}/v1/invitations", server.url));
+    let (status, made) =
+        answer(with_json(request.bearer_auth(key["key"].as_str().unwrap()), &sent)).await;
+    assert_eq!(status, 201, "{made}");
+    let path = format!("/v1/api-keys/{}", key["api_key_id"].as_str().unwrap());
+    assert_eq!(server.delete(&path).await.0, 200);
+    assert_eq!(anybody.post(accept, acceptance(&made["token"])).await.status, 404);
+}
+
+async fn who_comes_in_is_noted(place: Place) {
+    let server = TestServer::start(place).await;
+    let made = invited(&server, "new@example.com").await;
+    let mut anybody = Browser::new(&server);
+    let accepted = anybody.post("/v1/invitations/accept", acceptance(&made["token"])).await;
+    assert_eq!(accepted.status, 201, "{}", accepted.body);
+    assert_eq!(anybody.sign_in("new@example.com", PASSWORD).await.status, 201);
+    let noted = |action: &str, entries: &Value| -> Vec<Value> {
+        let entries = entries["entries"].as_array().unwrap().iter();
+        entries.filter(|entry| entry["action"] == action).cloned().collect()
+    };
+    // The end is noted after the answer.
+    let log = server
+        .wait("/v1/audit-log", |entries| noted("accept_invitation", entries).len() == 2)
+        .await;
+    let [done, asked] = &noted("accept_invitation", &log)[..] else { panic!("{log}") };
+    assert_eq!((&asked["phase"], &done["phase"]), (&json!("asked"), &json!("done")));
+    assert_eq!(done["actor"], "user:new@example.com");
+    assert_eq!(done["target"], made["invitation_id"]);
+    assert_eq!(done["after"]["email"], "new@example.com", "{done}");
+    assert!(done["from_address"].is_string() && done["request_id"].is_string(), "{done}");
+    let invitation = &noted("invite", &log)[0];
+    assert_eq!(invitation["after"]["role"], "engineer", "{invitation}");
+    assert!(!log.to_string().contains(made["token"].as_str().unwrap()), "no token");
+    let sign_in = &noted("sign_in", &log)[0];
+    assert!(sign_in["request_id"].is_string(), "{sign_in}");
 }

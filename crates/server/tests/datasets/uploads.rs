@@ -223,6 +223,10 @@ async fn the_same_upload_makes_one_version(place: Place) {
     let other = form(&[], Some(("x.jsonl", b"{\"input\": 12345}\n")));
     let other = upload(&server, &id, other).header("idempotency-key", "k1");
     assert_eq!(answer(other).await.0, 422);
+    let as_long = form(&[], Some(("x.jsonl", b"{\"input\": 2}\n")));
+    let as_long = upload(&server, &id, as_long).header("idempotency-key", "k1");
+    let (status, problem) = answer(as_long).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("idempotency_key_reused")), "{problem}");
     let (_, versions) = server.get(&format!("/v1/datasets/{id}/versions")).await;
     assert_eq!(
         (&versions["total"], &versions["versions"][0]["version_id"]),

@@ -1,14 +1,17 @@
 //! A data set goes with everything that was made with it.
 
-use fullbench_types::{EventKind, VersionStatus};
-use sea_orm::{ConnectionTrait, DbBackend, TransactionTrait};
+use fullbench_types::{EventKind, RunId, ValidationStatus, VersionStatus};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, TransactionTrait,
+};
 use uuid::Uuid;
 
 use super::objects::{blobs_of, remove_unused};
 use super::runs::{Leftover, OPEN};
 use super::{Removed, RemovedRows};
 use crate::connection::ScopedTransaction;
-use crate::{EntityKind, ObjectStore, ScopedStore, Store, StoreError};
+use crate::entity::platform::dataset_version;
+use crate::{EntityKind, ObjectStore, RunLock, ScopedStore, Store, StoreError};
 
 /// What went with a data set.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -35,6 +38,7 @@ impl Store {
         if seen.is_some_and(|seen| seen != before.revision) {
             return Err(StoreError::ChangedMeanwhile { kind, name });
         }
+        let _held = scoped.lock_pending_versions(Some(id)).await?;
         let transaction = scoped.database.begin().await?;
         // Held until the end: nothing is added to it meanwhile.
         let sql = "UPDATE datasets SET revision = revision \
@@ -82,6 +86,31 @@ struct Version {
 }
 
 impl ScopedStore {
+    /// Holds the versions that are still to be looked through, of a data set or of all, so that nobody begins with them and writes
+    /// what no longer belongs to anything; refuses where somebody is at it.
+    pub(super) async fn lock_pending_versions(
+        &self,
+        dataset: Option<Uuid>,
+    ) -> Result<Vec<RunLock>, StoreError> {
+        let mut pending = dataset_version::Entity::find()
+            .filter(dataset_version::Column::OrganizationId.eq(self.organization.0))
+            .filter(
+                dataset_version::Column::ValidationStatus.eq(ValidationStatus::Pending.as_str()),
+            );
+        if let Some(dataset) = dataset {
+            pending = pending.filter(dataset_version::Column::DatasetId.eq(dataset));
+        }
+        let mut locks = Vec::new();
+        for version in pending.all(&self.database).await? {
+            let lock = self.lock_run(RunId(version.id)).await.map_err(|error| match error {
+                StoreError::RunLocked(_) => StoreError::BeingValidated,
+                other => other,
+            });
+            locks.push(lock?);
+        }
+        Ok(locks)
+    }
+
     async fn versions_in(
         &self,
         transaction: &ScopedTransaction,

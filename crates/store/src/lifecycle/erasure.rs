@@ -19,8 +19,8 @@ use crate::objects::sha256_text;
 use crate::platform::default_organization;
 use crate::{AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore, Store, StoreError, sqlite};
 
-/// What stays of the organization of the command line: its row, which is made anew, and the keys of the installation.
-const KEPT_OF_DEFAULT: [&str; 2] = ["organizations", "organization_keys"];
+/// What stays of the organization of the command line: its row, which is made anew.
+const KEPT_OF_DEFAULT: &str = "organizations";
 
 /// What was erased: the one thing that is kept of the organization, beside its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,7 +43,7 @@ pub struct ErasureReceipt {
 
 impl Store {
     /// Erases an organization: every row that carries its id, the objects and files that nobody else has, and its replies in the
-    /// response cache. Runs of it must not go on. What was erased is told to the log of the installation, by numbers only.
+    /// response cache. Runs of it must not go on, and none of its files be looked through. What was erased is told to the log of the installation, by numbers only.
     ///
     /// What is not in the database goes first: a kill in between leaves an organization that can be erased again.
     pub async fn erase_organization(
@@ -54,7 +54,7 @@ impl Store {
     ) -> Result<ErasureReceipt, StoreError> {
         let scoped = self.scoped(organization);
         scoped.organization_record().await?;
-        let _held = scoped.lock_open_runs().await?;
+        let _held = (scoped.lock_open_runs().await?, scoped.lock_pending_versions(None).await?);
         let told = |phase, after| NewAuditEntry {
             target: Some(organization.0.to_string()),
             after,
@@ -86,8 +86,7 @@ impl Store {
         Ok(receipt)
     }
 
-    /// Removes every row of the organization. That of the command line is there again afterwards, with nothing in it but the
-    /// data keys of the installation, which are kept under its name.
+    /// Removes every row of the organization. That of the command line is there again afterwards, with nothing in it.
     async fn erase_rows(&self, scoped: &ScopedStore) -> Result<Vec<RemovedRows>, StoreError> {
         let transaction = self.system().begin().await?;
         if transaction.get_database_backend() == DbBackend::Sqlite {
@@ -154,8 +153,7 @@ impl ScopedStore {
         for owned in heads.into_iter().chain(others) {
             let Some(owner) = owned.owner() else { continue };
             let name = &owned.table.name;
-            if self.organization == DEFAULT_ORGANIZATION && KEPT_OF_DEFAULT.contains(&name.as_str())
-            {
+            if self.organization == DEFAULT_ORGANIZATION && name == KEPT_OF_DEFAULT {
                 continue;
             }
             let sql = format!("DELETE FROM \"{name}\" WHERE {owner} = $1");

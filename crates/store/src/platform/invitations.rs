@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use super::users::insert_user;
 use super::{NewUser, PasswordHash, UserRecord, time, word};
-use crate::entity::platform::invitation;
+use crate::connection::ScopedTransaction;
+use crate::entity::platform::{api_key, invitation, user};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
 
@@ -139,7 +140,7 @@ impl ScopedStore {
         self.invitation(id).await
     }
 
-    /// Accepts an invitation, once, and adds who was asked.
+    /// Accepts an invitation, once, and adds who was asked, if whoever asked them may still give the role away.
     pub async fn accept_invitation(
         &self,
         id: Uuid,
@@ -161,11 +162,43 @@ impl ScopedStore {
         if accepted.rows_affected != 1 {
             return Err(unknown(id));
         }
+        if !self.may_still_invite(&invitation, &transaction).await? {
+            return Err(unknown(id));
+        }
         let InvitationRecord { email, role, .. } = invitation;
         let new = NewUser { email, name, role, password };
         let added = insert_user(&transaction, self.organization, new).await?;
         transaction.commit().await?;
         Ok(added)
+    }
+
+    /// Whether who made an invitation is still there and may do what it allows.
+    async fn may_still_invite(
+        &self,
+        invitation: &InvitationRecord,
+        transaction: &ScopedTransaction,
+    ) -> Result<bool, StoreError> {
+        let maker = invitation.created_by.as_deref().and_then(|maker| maker.split_once(':'));
+        let roles: Vec<String> = match maker {
+            Some(("user", email)) => {
+                let people = user::Entity::find()
+                    .filter(user::Column::OrganizationId.eq(self.organization.0))
+                    .filter(user::Column::Email.eq(email))
+                    .filter(user::Column::DisabledAt.is_null());
+                people.all(transaction).await?.into_iter().map(|person| person.role).collect()
+            }
+            Some(("key", prefix)) => {
+                let keys = api_key::Entity::find()
+                    .filter(api_key::Column::OrganizationId.eq(self.organization.0))
+                    .filter(api_key::Column::Prefix.eq(prefix))
+                    .filter(api_key::Column::RevokedAt.is_null());
+                keys.all(transaction).await?.into_iter().map(|key| key.role).collect()
+            }
+            _ => return Ok(true),
+        };
+        let roles: Vec<UserRole> =
+            roles.iter().map(|role| word(role, UserRole::from_word)).collect::<Result<_, _>>()?;
+        Ok(roles.iter().any(|role| role.covers(invitation.role)))
     }
 }
 

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId};
+use fullbench_types::{OrganizationId, SYSTEM_ORGANIZATION};
 use zeroize::Zeroizing;
 
 pub use keyring::MasterKeySource;
@@ -169,7 +169,7 @@ impl Store {
     /// The store through which that is sealed and derived which belongs to no organization.
     #[must_use]
     pub fn system_keys(&self) -> ScopedStore {
-        self.scoped(DEFAULT_ORGANIZATION)
+        self.scoped(SYSTEM_ORGANIZATION)
     }
 
     /// Makes sure that there is a master key, and that it is the one that what is in the database was wrapped with.

@@ -9,6 +9,7 @@ use crate::arguments::PlainFormat;
 use crate::arguments::accounts::{
     AddUserArguments, ListUsersArguments, OfOrganization, UserArguments, UserCommand,
 };
+use crate::commands::audit::Noted;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::output;
@@ -27,30 +28,34 @@ struct ListedUser {
 
 /// Adds, lists and changes people.
 pub(crate) async fn run(arguments: &UserArguments, home: &Home) -> Result<Exit, CliError> {
-    let store = home.open_whole().await?;
+    let whole = home.open_whole().await?;
     match &arguments.command {
-        UserCommand::Add(add) => self::add(&store, add).await?,
-        UserCommand::List(list) => self::list(&store, list).await?,
+        UserCommand::Add(add) => self::add(&whole, add).await?,
+        UserCommand::List(list) => self::list(&whole, list).await?,
         UserCommand::SetPassword(set) => {
-            let store = scoped(&store, &set.of).await?;
+            let store = scoped(&whole, &set.of).await?;
             let user = found(&store, &set.email).await?;
             let hash = password::asked(&set.password, &user.email)?;
+            let noted = noted(&whole, &store, "set_password", Some(&user)).await?;
             store.set_password(user.id, hash, None).await?;
+            noted.end(&()).await?;
             write_line(&format!("{} has a new password, and is signed in nowhere", user.email));
         }
         UserCommand::Disable(disable) => {
-            let store = scoped(&store, &disable.of).await?;
+            let store = scoped(&whole, &disable.of).await?;
             let user = found(&store, &disable.email).await?;
             let change = MemberChange { disabled: Some(true), role: None };
-            store.change_member(&user, change).await?;
+            let noted = noted(&whole, &store, "disable_user", Some(&user)).await?;
+            let changed = store.change_member(&user, change).await?;
+            noted.end(&listed(changed)).await?;
             write_line(&format!("{} may do nothing, and is signed in nowhere", user.email));
         }
     }
     Ok(Exit::Fine)
 }
 
-async fn add(store: &Store, arguments: &AddUserArguments) -> Result<(), CliError> {
-    let store = scoped(store, &arguments.of).await?;
+async fn add(whole: &Store, arguments: &AddUserArguments) -> Result<(), CliError> {
+    let store = scoped(whole, &arguments.of).await?;
     let email = address(&arguments.email)?;
     if store.user_of_email(&email).await?.is_some() {
         let hint = "`fullbench user set-password` gives somebody a new password".to_owned();
@@ -59,8 +64,10 @@ async fn add(store: &Store, arguments: &AddUserArguments) -> Result<(), CliError
     let name = arguments.name.clone().unwrap_or_else(|| email.clone());
     let password = Some(password::asked(&arguments.password, &email)?);
     let new = NewUser { email, name, role: arguments.role, password };
+    let noted = noted(whole, &store, "add_user", None).await?;
     let added = store.add_user(new).await?;
     write_line(&format!("{} is {} now", added.email, added.role));
+    noted.end(&listed(added)).await?;
     Ok(())
 }
 
@@ -82,6 +89,15 @@ async fn list(store: &Store, arguments: &ListUsersArguments) -> Result<(), CliEr
         ]);
     }
     output::print_text(&table.to_string())
+}
+
+async fn noted(
+    whole: &Store,
+    store: &ScopedStore,
+    action: &str,
+    user: Option<&UserRecord>,
+) -> Result<Noted, CliError> {
+    Noted::begin(whole, store.organization(), action, user.map(|user| user.id.to_string())).await
 }
 
 fn listed(person: UserRecord) -> ListedUser {

@@ -1,6 +1,7 @@
 //! `fullbench audit`: the audit log, verified and taken along.
 
 mod export;
+mod noted;
 mod verify;
 
 use fullbench_store::{ScopedStore, Store};
@@ -10,8 +11,10 @@ use crate::arguments::audit::{AuditArguments, AuditCommand};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 
+pub(crate) use noted::{ACTOR, Noted};
+
 /// What the log of the installation itself is called.
-const SYSTEM: &str = "system";
+pub(crate) const SYSTEM: &str = "system";
 
 /// Verifies or exports the audit log.
 pub(crate) async fn run(arguments: &AuditArguments, home: &Home) -> Result<Exit, CliError> {

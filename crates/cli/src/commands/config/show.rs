@@ -1,5 +1,7 @@
 //! `fullbench config show`.
 
+use std::borrow::Cow;
+
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory};
 use fullbench_store::DatabaseLocation;
@@ -36,7 +38,9 @@ pub(super) fn run(arguments: &ShowArguments, configured: &Configured) -> Result<
             values.map(|value| value.to_string_lossy().into_owned()).collect();
         let value = (!values.is_empty()).then(|| match setting.kind {
             Kind::Secret => masked(setting.argument, &values),
-            Kind::Plain | Kind::Path => values.join(", "),
+            Kind::Plain | Kind::Path => {
+                values.iter().map(|value| without_user(value)).collect::<Vec<_>>().join(", ")
+            }
         });
         let argument = argument_of(&command, setting.argument);
         let from = match matches.value_source(setting.argument) {
@@ -81,6 +85,16 @@ fn leaf(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, inner)| leaf(inner))
 }
 
+/// An address without who signs in there: `user:password@` is hidden.
+fn without_user(value: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = value.split_once("://") else { return value.into() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((user, _)) => format!("{scheme}://{HIDDEN}{}", &rest[user.len()..]).into(),
+        None => value.into(),
+    }
+}
+
 /// A secret as it may be shown: of a database everything but the password.
 fn masked(argument: &str, values: &[String]) -> String {
     let database = match (argument, values) {
@@ -90,5 +104,19 @@ fn masked(argument: &str, values: &[String]) -> String {
     match database {
         Some(DatabaseLocation::Postgres { url, .. }) => url.to_string(),
         _ => HIDDEN.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_shown_in_an_address() {
+        let shown = without_user("https://ann:pass@models.test/v1=KEY");
+        assert_eq!(shown, "https://(hidden)@models.test/v1=KEY");
+        for plain in ["https://models.test/v1@2", "s3://bucket/a@b", "127.0.0.1:8080", "a@b"] {
+            assert_eq!(without_user(plain), plain);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::named;
 use crate::arguments::organization::EraseArguments;
+use crate::commands::audit::ACTOR;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::output;
@@ -17,7 +18,7 @@ pub(super) async fn run(arguments: &EraseArguments, home: &Home) -> Result<Exit,
         return Err(CliError::input(message, Some(hint)));
     }
     let key = store.audit_key().await?;
-    let receipt = store.erase_organization(organization, &key, "command line").await?;
+    let receipt = store.erase_organization(organization, &key, ACTOR).await?;
     output::print_json(&receipt)?;
     Ok(Exit::Fine)
 }

@@ -5,6 +5,7 @@ use fullbench_types::AuditPhase;
 
 use super::named;
 use crate::arguments::organization::ExportArguments;
+use crate::commands::audit::ACTOR;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -17,7 +18,7 @@ pub(super) async fn run(arguments: &ExportArguments, home: &Home) -> Result<Exit
     let contents = store.export_organization(organization, file, *force).await?;
     let entry = NewAuditEntry {
         after: serde_json::to_value(&contents).ok(),
-        ..NewAuditEntry::new("export_organization", "command line", AuditPhase::Done)
+        ..NewAuditEntry::new("export_organization", ACTOR, AuditPhase::Done)
     };
     store.scoped(organization).append_audit(&store.audit_key().await?, &[entry]).await?;
     let rows: u64 = contents.tables.iter().map(|table| table.rows).sum();

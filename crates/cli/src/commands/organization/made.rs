@@ -1,11 +1,12 @@
 //! `fullbench organization add` and `list`.
 
-use fullbench_store::NewOrganization;
+use fullbench_store::{NewOrganization, OrganizationRecord};
 use fullbench_types::Plan;
 use serde::Serialize;
 
 use crate::arguments::PlainFormat;
 use crate::arguments::organization::{AddOrganizationArguments, ListOrganizationsArguments};
+use crate::commands::audit::Noted;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::output;
@@ -31,7 +32,10 @@ pub(super) async fn add(add: &AddOrganizationArguments, home: &Home) -> Result<E
         return Err(CliError::input("a name has letters, in one line", None));
     }
     let new = NewOrganization { name, slug: add.slug.clone(), plan: Plan::Free };
-    let made = home.open_whole().await?.create_organization(new).await?;
+    let store = home.open_whole().await?;
+    let made = store.create_organization(new).await?;
+    let noted = Noted::begin(&store, made.id, "add_organization", None).await?;
+    noted.end(&listed(&made)).await?;
     write_line(&format!("organization {} · {} · {}", made.slug, made.name, made.id.0));
     write_line(&format!(
         "its first owner: fullbench user add EMAIL --role owner --organization {}",
@@ -44,15 +48,7 @@ pub(super) async fn add(add: &AddOrganizationArguments, home: &Home) -> Result<E
 pub(super) async fn list(list: &ListOrganizationsArguments, home: &Home) -> Result<Exit, CliError> {
     let all = home.open_whole().await?.organizations().await?;
     if list.output == PlainFormat::Json {
-        let listed: Vec<ListedOrganization> = all
-            .into_iter()
-            .map(|one| ListedOrganization {
-                organization_id: one.id.0.to_string(),
-                name: one.name,
-                slug: one.slug,
-                created_at: one.created_at.to_string(),
-            })
-            .collect();
+        let listed: Vec<ListedOrganization> = all.iter().map(listed).collect();
         output::print_json(&listed)?;
         return Ok(Exit::Fine);
     }
@@ -63,6 +59,15 @@ pub(super) async fn list(list: &ListOrganizationsArguments, home: &Home) -> Resu
     }
     output::print_text(&table.to_string())?;
     Ok(Exit::Fine)
+}
+
+fn listed(one: &OrganizationRecord) -> ListedOrganization {
+    ListedOrganization {
+        organization_id: one.id.0.to_string(),
+        name: one.name.clone(),
+        slug: one.slug.clone(),
+        created_at: one.created_at.to_string(),
+    }
 }
 
 fn is_slug(text: &str) -> bool {

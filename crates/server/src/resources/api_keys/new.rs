@@ -68,6 +68,9 @@ impl Wanted {
         if self.name.trim().is_empty() || self.name.chars().count() > 255 {
             return Err(Problem::field("name", "a name has 1 to 255 letters"));
         }
+        if self.name.contains(char::is_control) {
+            return Err(Problem::field("name", "a name has letters, in one line"));
+        }
         if self.expires_at.is_some_and(|end| end <= Timestamp::now()) {
             return Err(Problem::field("expires_at", "this time has passed"));
         }
@@ -96,21 +99,41 @@ impl Wanted {
             let hint = "choose a role that allows less, or fewer scopes";
             return Err(Problem::new(FORBIDDEN, detail).hint(hint));
         }
-        if self.service && !caller.may(Action::ChangeMembers) {
+        let user = caller.user.filter(|_| !self.service);
+        if user.is_none() && !caller.may(Action::ChangeMembers) {
             let detail = "a key that belongs to nobody needs `members:write`";
-            return Err(Problem::new(FORBIDDEN, detail).hint("leave `service` out"));
+            let hint = "leave `service` out, and make it with a session or with a key of your own";
+            return Err(Problem::new(FORBIDDEN, detail).hint(hint));
         }
+        let expires_at = within("expires_at", self.expires_at, caller.expires_at)?;
+        let requests_per_minute =
+            within("requests_per_minute", self.requests_per_minute, caller.requests_per_minute)?;
         Ok(NewApiKey {
             id,
             name: self.name,
-            user: caller.user.filter(|_| !self.service),
+            user,
             role,
             scopes: self.scopes,
-            requests_per_minute: self.requests_per_minute,
-            expires_at: self.expires_at,
+            requests_per_minute,
+            expires_at,
             created_by: Some(caller.name.clone()),
             secret,
         })
+    }
+}
+
+/// A bound of a key that is made with another: no wider than that one's, and the same where none is said.
+fn within<T: Ord + Copy>(
+    field: &str,
+    said: Option<T>,
+    own: Option<T>,
+) -> Result<Option<T>, Problem> {
+    match (said, own) {
+        (Some(said), Some(own)) if said > own => {
+            let problem = Problem::field(field, "the key that makes it has less itself");
+            Err(problem.hint("make it with a session, or with a key that has no such limit"))
+        }
+        (said, own) => Ok(said.or(own)),
     }
 }
 

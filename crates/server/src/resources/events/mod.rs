@@ -7,12 +7,10 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use fullbench_store::ScopedStore;
 use fullbench_types::{Action, RunId};
 use futures::stream;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::access::Caller;
@@ -51,7 +49,7 @@ async fn of_organization(
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    stream_of(&app, caller.store, None, &headers).await
+    stream_of(&app, caller, None, &headers).await
 }
 
 async fn of_run(
@@ -61,16 +59,16 @@ async fn of_run(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let run = caller.store.run(RunId(id)).await?.id;
-    stream_of(&app, caller.store, Some(run), &headers).await
+    stream_of(&app, caller, Some(run), &headers).await
 }
 
 async fn stream_of(
     app: &App,
-    store: ScopedStore,
+    caller: Caller,
     run: Option<RunId>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let live = app.streams().watch((store.organization(), run));
+    let live = app.streams().watch((caller.store.organization(), run));
     let last = match headers.get("last-event-id").map(|id| id.to_str()) {
         None => None,
         Some(id) => Some(id.ok().and_then(|id| id.trim().parse().ok()).ok_or_else(|| {
@@ -82,14 +80,17 @@ async fn stream_of(
     let (last, behind) = match (last, run) {
         (Some(last), _) => (last, true),
         (None, Some(_)) => (0, true),
-        (None, None) => (store.last_event().await?, false),
+        (None, None) => (caller.store.last_event().await?, false),
     };
     // A reader that is cut off before its first event knows where to go on, too.
     let start = format!("id: {last}\nretry: {RETRY_MS}\n\n");
     let first = stream::iter([Ok::<_, Infallible>(Bytes::from(start))]);
-    let reader = Reader { store, run, live, last, behind, stop: app.stop().clone() };
+    let reader = Reader { app: app.clone(), caller, run, live, last, behind };
     let events = stream::unfold(reader, async |mut reader| {
         let text = reader.next().await?;
+        if !reader.may_go_on().await {
+            return None;
+        }
         Some((Ok::<_, Infallible>(text), reader))
     });
     let mut response = Response::new(Body::from_stream(futures::StreamExt::chain(first, events)));
@@ -103,15 +104,26 @@ async fn stream_of(
 
 /// Who reads events: what it has missed from the database, then what happens.
 struct Reader {
-    store: ScopedStore,
+    app: App,
+    caller: Caller,
     run: Option<RunId>,
     live: broadcast::Receiver<Told>,
     last: u64,
     behind: bool,
-    stop: CancellationToken,
 }
 
 impl Reader {
+    /// Whether what opened the stream still opens it: keys are revoked, sessions end, people leave.
+    async fn may_go_on(&self) -> bool {
+        match self.caller.may_still(&self.app, Action::ReadRuns).await {
+            Ok(may) => may,
+            Err(problem) => {
+                tracing::warn!(code = problem.kind.0, "a reader of events could not be looked up");
+                false
+            }
+        }
+    }
+
     /// The next text for the reader; none at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
@@ -127,7 +139,7 @@ impl Reader {
                 }
             }
             tokio::select! {
-                () = self.stop.cancelled() => return None,
+                () = self.app.stop().cancelled() => return None,
                 () = tokio::time::sleep(PULSE) => return Some(Bytes::from_static(b": \n\n")),
                 told = self.live.recv() => match told {
                     Ok(Told::Event { number, text }) if number > self.last => {
@@ -144,7 +156,7 @@ impl Reader {
 
     /// The next page of what is in the database.
     async fn missed(&mut self) -> Result<Option<Bytes>, fullbench_store::StoreError> {
-        let events = self.store.events_after(self.last, self.run, PAGE).await?;
+        let events = self.caller.store.events_after(self.last, self.run, PAGE).await?;
         let Some(newest) = events.last() else { return Ok(None) };
         self.last = newest.number;
         let texts: Vec<u8> = events.iter().flat_map(|event| written(event).to_vec()).collect();

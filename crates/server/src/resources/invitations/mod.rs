@@ -7,8 +7,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_store::NewInvitation;
-use fullbench_types::{Action, UserRole, email_address};
+use fullbench_store::{NewAuditEntry, NewInvitation};
+use fullbench_types::{Action, AuditPhase, UserRole, email_address};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,9 +18,10 @@ use self::view::{CreatedInvitation, Invitation, Invitations};
 use super::account::person_name;
 use super::members::{Member, may_give};
 use super::session::never_kept;
-use crate::access::{Caller, NewSecret, Rule, hash_of, hex};
+use crate::access::{Caller, NewSecret, Rule, Visitor, hash_of, hex};
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::{Body, Kept, NewId, PathParts};
 use crate::mail::{Letter, link};
 use crate::problem::{CONFLICT, FORBIDDEN, NOT_FOUND, Problem, internal};
@@ -87,6 +88,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
 ) -> Result<Response, Problem> {
@@ -119,6 +121,7 @@ async fn create(
         _ => false,
     };
     let about = Invitation::from(made);
+    note.after(&about);
     let kept = CreatedInvitation { about: about.clone(), is_mailed, token: None, link: None };
     let token = (!is_mailed).then_some(secret.shown_once);
     let created = CreatedInvitation { about, is_mailed, token, link: link.filter(|_| !is_mailed) };
@@ -135,6 +138,7 @@ async fn list(caller: Caller) -> Result<Json<Invitations>, Problem> {
 
 async fn revoke(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
 ) -> Result<Json<Invitation>, Problem> {
     let invitation = caller.store.invitation(id).await?;
@@ -143,11 +147,15 @@ async fn revoke(
             format!("it is for the role `{}`, which allows more than yours", invitation.role);
         return Err(Problem::new(FORBIDDEN, detail).hint("ask an owner of your organization"));
     }
-    Ok(Json(caller.store.revoke_invitation(id).await?.into()))
+    note.before(&Invitation::from(invitation));
+    let revoked = Invitation::from(caller.store.revoke_invitation(id).await?);
+    note.after(&revoked);
+    Ok(Json(revoked))
 }
 
 async fn accept(
     State(app): State<App>,
+    visitor: Visitor,
     Body(acceptance): Body<Acceptance>,
 ) -> Result<(StatusCode, Json<Member>), Problem> {
     let over = || {
@@ -159,10 +167,19 @@ async fn accept(
     let invitation = found.filter(|found| found.is_open(Timestamp::now())).ok_or_else(over)?;
     let hash = app.passwords().hash(&acceptance.password, &invitation.email).await?;
     let store = app.store().scoped(invitation.organization);
+    let actor = format!("user:{}", invitation.email);
+    let entry = |phase, after| NewAuditEntry {
+        target: Some(invitation.id.to_string()),
+        after,
+        ..visitor.entry("accept_invitation", &actor, phase)
+    };
+    app.audit().note(&store, entry(AuditPhase::Asked, None)).await?;
     let added = store.accept_invitation(invitation.id, name.to_owned(), Some(hash)).await;
     let added = added.map_err(|error| match Problem::from(error) {
         problem if problem.kind == NOT_FOUND => over(),
         problem => problem,
     })?;
-    Ok((StatusCode::CREATED, Json(added.into())))
+    let member = Member::from(added);
+    app.audit().note_later(store, entry(AuditPhase::Done, serde_json::to_value(&member).ok()));
+    Ok((StatusCode::CREATED, Json(member)))
 }

@@ -119,6 +119,7 @@ async fn export(
 async fn erase_all(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     Body(wanted): Body<Erasure>,
 ) -> Result<Json<Erased>, Problem> {
     let organization = caller.store.organization_record().await?;
@@ -129,7 +130,9 @@ async fn erase_all(
     // A task of its own: it goes on when the caller goes away.
     let erasing =
         app.tasks().clone().spawn(async move { erase(&app, organization.id, "owner").await });
-    Ok(Json(erasing.await.map_err(|error| internal(&error))??.into()))
+    let receipt = erasing.await.map_err(|error| internal(&error))??;
+    note.was_erased();
+    Ok(Json(receipt.into()))
 }
 
 impl From<ErasureReceipt> for Erased {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use fullbench_types::email_address;
+use fullbench_store::{NewAuditEntry, UserRecord};
+use fullbench_types::{AuditPhase, email_address};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,27 +65,34 @@ async fn forgotten(
     State(app): State<App>,
     visitor: Visitor,
     Body(forgotten): Body<Forgotten>,
-) -> StatusCode {
+) -> Result<StatusCode, Problem> {
+    let no_address = || Problem::field("email", "this is no mail address");
+    let email = email_address(&forgotten.email).ok_or_else(no_address)?;
     // Afterwards, so that the answer takes as long for everybody.
     let tasks = app.tasks().clone();
     tasks.spawn(async move {
-        if let Err(problem) = send(&app, &forgotten, &visitor).await {
+        if let Err(problem) = send(&app, &email, forgotten.organization.as_deref(), &visitor).await
+        {
             tracing::debug!(code = problem.kind.0, "no mail for a new password was sent");
         }
     });
-    StatusCode::ACCEPTED
+    Ok(StatusCode::ACCEPTED)
 }
 
-async fn send(app: &App, forgotten: &Forgotten, visitor: &Visitor) -> Result<(), Problem> {
+async fn send(
+    app: &App,
+    email: &str,
+    organization: Option<&str>,
+    visitor: &Visitor,
+) -> Result<(), Problem> {
     let Some(mailer) = app.mailer() else {
         tracing::debug!("somebody forgot their password, and the server sends no mail");
         return Ok(());
     };
-    let Some(email) = email_address(&forgotten.email) else { return Ok(()) };
-    let slug = slug_of(app, forgotten.organization.as_deref()).await?;
-    let account = Account { organization: slug.as_deref().unwrap_or_default(), email: &email };
+    let slug = slug_of(app, organization).await?;
+    let account = Account { organization: slug.as_deref().unwrap_or_default(), email };
     Try::begin(app, Tried::Reset, &account, visitor).await?;
-    for credentials in app.store().credentials_of_email(&email, slug.as_deref()).await? {
+    for credentials in app.store().credentials_of_email(email, slug.as_deref()).await? {
         let user = credentials.user;
         // Whom somebody else vouches for needs no password.
         if user.has_issuer && !user.has_password {
@@ -93,17 +101,31 @@ async fn send(app: &App, forgotten: &Forgotten, visitor: &Visitor) -> Result<(),
         let secret = NewSecret::new(PREFIX)?;
         let expires_at = Timestamp::now().checked_add(HOLDS).map_err(|error| internal(&error))?;
         let store = app.store().scoped(user.organization);
+        let entry = reset_entry(&user, visitor, "forget_password", AuditPhase::Done);
+        app.audit().note(&store, entry).await?;
         store.allow_password_reset(user.id, secret.kept.hash, expires_at).await?;
         let organization = store.organization_record().await?.name;
         if let Some(link) = link(app, "password", &secret.shown_once) {
-            mailer.send(app, Letter::password(&email, &organization, &link));
+            mailer.send(app, Letter::password(email, &organization, &link));
         }
     }
     Ok(())
 }
 
+/// What the audit log keeps of somebody who forgot their password.
+fn reset_entry(
+    user: &UserRecord,
+    visitor: &Visitor,
+    action: &str,
+    phase: AuditPhase,
+) -> NewAuditEntry {
+    let actor = format!("user:{}", user.email);
+    NewAuditEntry { target: Some(user.id.to_string()), ..visitor.entry(action, &actor, phase) }
+}
+
 async fn complete(
     State(app): State<App>,
+    visitor: Visitor,
     Body(completion): Body<Completion>,
 ) -> Result<StatusCode, Problem> {
     let over = || {
@@ -114,9 +136,13 @@ async fn complete(
     let user = app.store().password_reset_of_hash(&token).await?.ok_or_else(over)?;
     let hash = app.passwords().hash(&completion.password, &user.email).await?;
     let store = app.store().scoped(user.organization);
+    let entry = |phase| reset_entry(&user, &visitor, "reset_password", phase);
+    app.audit().note(&store, entry(AuditPhase::Asked)).await?;
     if !store.complete_password_reset(user.id, &token, hash).await? {
+        app.audit().note_later(store, entry(AuditPhase::Refused));
         return Err(over());
     }
+    app.audit().note_later(store, entry(AuditPhase::Done));
     app.sessions().forget(|holder| holder.user.id == user.id);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,0 +1,172 @@
+//! Attacks that concern no resource in particular: keys that are guessed, streams that outlive what opened them, fields that
+//! nobody asked for, addresses inside of the network, compressed bodies, headers made of names.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::backend::{self, Place, on_every_backend};
+use common::version::version;
+use common::{TestServer, answer, with_json};
+use fullbench_types::DEFAULT_ORGANIZATION;
+use serde_json::{Value, json};
+
+on_every_backend!(
+    a_key_is_right_to_the_last_letter_or_opens_nothing,
+    a_stream_ends_with_what_opened_it,
+    no_field_is_taken_that_is_not_asked_for,
+    models_inside_of_the_network_are_out_of_reach,
+    bodies_are_never_decompressed,
+    a_name_does_not_become_a_header,
+);
+
+async fn a_key_is_right_to_the_last_letter_or_opens_nothing(place: Place) {
+    let server = TestServer::start(place).await;
+    let key = &server.key;
+    let last = if key.ends_with('0') { "1" } else { "0" };
+    let guesses = [
+        format!("{}{last}", &key[..key.len() - 1]),
+        key[..key.len() - 1].to_owned(),
+        format!("{key}0"),
+        key.to_uppercase(),
+        key[..10].to_owned(),
+        "fb_".to_owned(),
+        "fb_%".to_owned(),
+        "' OR 1=1 --".to_owned(),
+    ];
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for guess in guesses {
+        let request = client.get(format!("{}/v1/datasets", server.url)).bearer_auth(&guess);
+        let (status, problem) = answer(request).await;
+        assert_eq!((status, &problem["code"]), (401, &json!("unauthorized")), "{guess}");
+        let repeats = guess.len() > 10 && problem.to_string().contains(&guess);
+        assert!(!repeats, "what was tried is not repeated: {problem}");
+    }
+    assert_eq!(server.get("/v1/datasets").await.0, 200);
+}
+
+async fn a_stream_ends_with_what_opened_it(place: Place) {
+    let server = TestServer::start(place).await;
+    let (_, made) = server.post("/v1/api-keys", json!({"name": "reader", "role": "viewer"})).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let open = client.get(format!("{}/v1/events", server.url));
+    let mut stream = open.bearer_auth(made["key"].as_str().unwrap()).send().await.unwrap();
+    assert!(stream.chunk().await.unwrap().is_some(), "it begins");
+    let path = format!("/v1/api-keys/{}", made["api_key_id"].as_str().unwrap());
+    assert_eq!(server.delete(&path).await.0, 200);
+    // Something happens that would be told.
+    let run = json!({"input": "a", "output": "a", "metrics": ["exact_match"]});
+    assert_eq!(server.post("/v1/evaluations", run).await.0, 201);
+    let rest = tokio::time::timeout(Duration::from_secs(30), async {
+        let mut rest = Vec::new();
+        while let Some(piece) = stream.chunk().await.unwrap() {
+            rest.extend_from_slice(&piece);
+        }
+        String::from_utf8(rest).unwrap()
+    });
+    let rest = rest.await.expect("the stream ends");
+    assert!(!rest.contains("event:"), "nothing is told any more: {rest}");
+}
+
+/// Everything that is sent as JSON is asked for by name: an id, an owner or a price that somebody adds is refused.
+async fn no_field_is_taken_that_is_not_asked_for(place: Place) {
+    let server = TestServer::start(place).await;
+    let (_, document) = server.get("/openapi.json").await;
+    let mut tried = 0;
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let body = &operation["requestBody"]["content"]["application/json"];
+            // What has ids in its path, or ends all sessions, is tried by the walk over all endpoints.
+            if body.is_null() || path.contains('{') {
+                continue;
+            }
+            let sent = json!({"organization_id": "00000000-0000-0000-0000-000000000001", "is_admin": true});
+            let request = server.request(&method.to_uppercase(), path);
+            let (status, problem) = answer(with_json(request, &sent)).await;
+            assert!([400, 403, 422].contains(&status), "{method} {path}: {status} {problem}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 15, "{tried}");
+    let (_, made) = server.post("/v1/datasets", json!({"name": "d", "type": "EVALUATION"})).await;
+    let path = format!("/v1/datasets/{}", made["dataset_id"].as_str().unwrap());
+    let more =
+        json!({"description": "new", "organization_id": "00000000-0000-0000-0000-000000000001"});
+    let (status, problem) = server.patch(&path, more).await;
+    assert!([400, 422, 428].contains(&status), "{status} {problem}");
+}
+
+async fn models_inside_of_the_network_are_out_of_reach(place: Place) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let version = version(&store, [json!({"input": "a?", "reference": "a"})].into_iter()).await;
+    for url in [
+        format!("http://127.0.0.1:{port}/v1"),
+        format!("http://localhost:{port}/v1"),
+        format!("http://2130706433:{port}/v1"),
+        format!("http://0x7f.1:{port}/v1"),
+        format!("http://[::1]:{port}/v1"),
+        format!("http://[::ffff:127.0.0.1]:{port}/v1"),
+        "http://169.254.169.254/latest/meta-data".to_owned(),
+        "http://10.0.0.1/v1".to_owned(),
+        // A name that leads to an address inside is an address that nobody allowed, wherever it leads later.
+        format!("http://127.0.0.1.nip.io:{port}/v1"),
+        "file:///etc/passwd".to_owned(),
+    ] {
+        let model = json!({"provider": "openai", "model": "m", "base_url": url});
+        let batch = json!({"name": "ssrf", "dataset_version_id": version, "models": [model],
+            "prompt": "{{ input }}", "metrics": ["exact_match"]});
+        let (status, problem) = server.post("/v1/evaluations/batch", batch).await;
+        assert_eq!(status, 422, "{url}: {problem}");
+        assert!(problem.to_string().contains("base_url"), "{url}: {problem}");
+    }
+    let called = tokio::time::timeout(Duration::from_millis(200), listener.accept()).await;
+    assert!(called.is_err(), "nobody called");
+}
+
+async fn bodies_are_never_decompressed(place: Place) {
+    let server = TestServer::start(place).await;
+    // Ten megabytes of nothing, in a few bytes; were they read, the limit on bodies would be none.
+    for encoding in ["gzip", "deflate", "br", "zstd"] {
+        let request = server
+            .request("POST", "/v1/datasets")
+            .header("content-encoding", encoding)
+            .header("content-type", "application/json")
+            .body(r#"{"name": "d", "type": "EVALUATION"}"#);
+        let (status, problem) = answer(request).await;
+        assert_eq!(status, 415, "{encoding}: {problem}");
+    }
+}
+
+async fn a_name_does_not_become_a_header(place: Place) {
+    let server = TestServer::start(place).await;
+    let name = "d\"; filename=\"evil.sh\r\nX-Evil: 1";
+    let (status, made) =
+        server.post("/v1/datasets", json!({"name": name, "type": "EVALUATION"})).await;
+    assert_eq!(status, 201, "{made}");
+    let id = made["dataset_id"].as_str().unwrap();
+    let boundary = "b";
+    let form = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; \
+         filename=\"../../../../tmp/evil.jsonl\"\r\n\r\n{{\"input\": \"a\"}}\n\r\n--{boundary}--\r\n"
+    );
+    let request = server
+        .request("POST", &format!("/v1/datasets/{id}/versions"))
+        .header("content-type", format!("multipart/form-data; boundary={boundary}"))
+        .body(form);
+    let (status, version) = answer(request).await;
+    assert_eq!(status, 202, "{version}");
+    let uri = version["file_uri"].as_str().unwrap();
+    assert!(uri.contains(id) && !uri.contains("evil") && !uri.contains(".."), "{uri}");
+    let path = format!("/v1/datasets/{id}/versions/1");
+    server.wait(&path, |version| version["validation_status"] == "VALID").await;
+    let response = server.request("GET", &format!("{path}/download")).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert!(!response.headers().contains_key("x-evil"));
+    let disposition = response.headers().get("content-disposition");
+    let disposition = disposition.map(|value| value.to_str().unwrap()).unwrap_or_default();
+    assert!(!disposition.contains("filename=\"evil.sh"), "{disposition}");
+}

@@ -33,7 +33,7 @@ struct Logged {
 }
 
 impl Logged {
-    fn start(mut command: Command) -> Self {
+    fn start(folder: &Folder, mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (mut key, mut url, mut before) = (String::new(), None, String::new());
@@ -41,14 +41,17 @@ impl Logged {
             let line = lines.next().expect("the server ended").unwrap();
             if let Some(found) = line.trim().strip_prefix("export FULLBENCH_API_KEY=") {
                 found.clone_into(&mut key);
-                continue;
             }
             if let Some(rest) = line.strip_prefix("serving ") {
                 url = rest.split(' ').next().map(str::to_owned);
-                continue;
             }
             before.push_str(&line);
             before.push('\n');
+        }
+        let file = folder.path().join(".fullbench/first.key");
+        if let Ok(text) = std::fs::read_to_string(&file) {
+            text.trim().clone_into(&mut key);
+            std::fs::remove_file(&file).unwrap();
         }
         let log = Arc::new(Mutex::new(before));
         let kept = log.clone();
@@ -176,25 +179,28 @@ fn marked_secrets_are_found_nowhere() {
         .env("FULLBENCH_MAIL_FROM", "bench@example.com")
         .env("FULLBENCH_PUBLIC_URL", "https://bench.example.com/")
         .env("MODELS_KEY", &provider_key);
-    let mut server = Logged::start(command);
+    let mut server = Logged::start(&folder, command);
     let first_key = server.key.clone();
     let answers_of_secrets = answers_with_secrets(&mut server);
     let (password, webhook_token) = (format!("{MARK} password"), format!("{MARK}webhooktoken"));
 
-    // What works.
-    let model = json!({"name": "m", "provider": "openai", "model": "sim-80", "base_url": base_url});
-    let evaluation = json!({"name": "full", "models": [model], "prompt": "Solve: {{ input }}",
-        "dataset": (0..5).map(|n| json!({"input": format!("What is {n} + 1?"), "reference": n + 1})).collect::<Vec<_>>(),
-        "scorers": ["numeric_match"]});
-    let (status, run) = server.own("POST", "/v1/runs", Some(json!({"evaluation": evaluation})));
-    assert!(status == 201 || status == 202, "{status} {run}");
-    let run = run["run_id"].as_str().unwrap().to_owned();
-    wait_for_the_end(&mut server, &run);
+    // What works, from the command line to the provider.
+    folder.file("cases.jsonl", support::arithmetic(5));
+    folder.file("eval.yaml", support::evaluation(&simulator.url(), 2, ""));
+    let remote = |server: &Logged| {
+        let mut command = folder.command(&["-vv", "run", "eval.yaml", "--server", &server.url]);
+        command.env("FULLBENCH_API_KEY", &server.key).env("FULLBENCH_LOG", "debug");
+        support::said(command.output().unwrap())
+    };
+    let fine = remote(&server);
+    assert_eq!(fine.code, Some(0), "{}", fine.stderr);
     // What is refused: a wrong key of the organization's own, a sign-in, keys that are none, fields that are too much.
     let kept = json!({"key": own_key, "base_url": base_url});
     assert_eq!(server.own("PUT", "/v1/provider-keys/openai", Some(kept)).0, 200);
-    let (_, run) = server.own("POST", "/v1/runs", Some(json!({"evaluation": evaluation})));
-    wait_for_the_end(&mut server, run["run_id"].as_str().unwrap_or_default());
+    let evaluation = support::evaluation(&simulator.url(), 2, "").replace("Solve", "Answer");
+    folder.file("eval.yaml", evaluation);
+    let refused = remote(&server);
+    assert_ne!(refused.code, Some(0), "the provider knows another key: {}", refused.stderr);
     let sign_in = json!({"email": "nobody@example.com", "password": password});
     assert_eq!(server.call("POST", "/v1/session", "", Some(sign_in)).0, 401);
     assert_eq!(server.call("GET", "/v1/datasets", &format!("fb_{MARK}"), None).0, 401);
@@ -218,17 +224,19 @@ fn marked_secrets_are_found_nowhere() {
         command.env("FULLBENCH_LOG", "debug");
         support::said(command.output().unwrap())
     };
-    let mut printed = String::new();
+    let mut printed = [fine.stdout, fine.stderr, refused.stdout, refused.stderr].concat();
     for arguments in [
-        &["show", &run_of(&folder, &master)][..],
-        &["export", &run_of(&folder, &master), "--format", "html", "--output", "report.html"],
+        &["show", "latest"][..],
+        &["export", "latest", "--raw"],
+        &["show", "latest", "--html", "report.html"],
         &["organization", "export", "default", "organization.tar.zst"],
         &["db", "backup", "backup.tar.zst"],
-        &["audit", "export", "audit.jsonl"],
+        &["audit", "export"],
         &["config", "show"],
         &["secrets", "status"],
     ] {
         let said = with_environment(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.stderr);
         printed.push_str(&said.stdout);
         printed.push_str(&said.stderr);
     }
@@ -258,9 +266,10 @@ fn marked_secrets_are_found_nowhere() {
     }
     assert!(looked_at > 6, "{looked_at}");
     assert_eq!(places, Vec::<String>::new());
-    assert!(
-        folder.path().join("report.html").exists() && folder.path().join("backup.tar.zst").exists()
-    );
+    let is_there = |name: &str| folder.path().join(name).exists();
+    let names = ["organization.tar.zst", "backup.tar.zst", "report.html"];
+    assert!(names.into_iter().all(is_there));
+    assert!(printed.contains("numeric_match"), "reports are printed");
 }
 
 /// Secrets that are shown once, in the answer to whoever makes them: they are nowhere else.
@@ -276,27 +285,6 @@ fn answers_with_secrets(server: &mut Logged) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn wait_for_the_end(server: &mut Logged, run: &str) {
-    for _ in 0..600 {
-        let (status, run) = server.own("GET", &format!("/v1/runs/{run}"), None);
-        let state = run["state"].as_str().or(run["status"].as_str()).unwrap_or_default().to_owned();
-        if status != 200 || !["pending", "running", "queued"].contains(&state.as_str()) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("the run does not end");
-}
-
-/// The newest run.
-fn run_of(folder: &Folder, master: &str) -> String {
-    let mut command = folder.command(&["list", "-o", "json"]);
-    let said = support::said(command.env("FULLBENCH_SECRET_KEY", master).output().unwrap());
-    let runs: Value = serde_json::from_str(&said.stdout).unwrap();
-    let id = runs[0]["id"].as_str().or(runs[0]["run_id"].as_str());
-    id.unwrap_or_else(|| panic!("{runs}")).to_owned()
-}
-
 #[test]
 fn no_request_writes_a_line_of_its_own() {
     for format in ["text", "json"] {
@@ -304,7 +292,7 @@ fn no_request_writes_a_line_of_its_own() {
         let mut command =
             folder.command(&["-vv", "serve", "--listen", "127.0.0.1:0", "--log-format", format]);
         command.env("FULLBENCH_LOG", "debug");
-        let mut server = Logged::start(command);
+        let mut server = Logged::start(&folder, command);
         let address = server.url.strip_prefix("http://").unwrap().to_owned();
         let forged = "2026-01-01T00:00:00Z  INFO forged";
         for head in [

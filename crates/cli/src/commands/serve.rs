@@ -1,20 +1,25 @@
 //! `fullbench serve`.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
-use fullbench_server::{Problem, Server, ServerConfig, StartError, first_key};
+use fullbench_server::{FirstKey, Problem, Server, ServerConfig, StartError, first_key};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::arguments::serve::ServeArguments;
+use crate::arguments::serve::{LogFormat, ServeArguments};
 use crate::commands::run::next_signal;
 use crate::commands::serving::{in_memory, serving_config};
 use crate::commands::signing_in::configured;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
+
+/// Where the first key is put that must not be in a log.
+const FIRST_KEY_FILE: &str = "first.key";
 
 /// Connections that may wait to be taken.
 const WAITING: u32 = 4096;
@@ -32,14 +37,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     let address = listener.local_addr().unwrap_or(arguments.listen);
     let store = home.open_whole().await?;
     if let Some(first) = first_key(&store).await.map_err(failed)? {
-        write_line(&format!(
-            "The key of your organization, {}. It is shown this once; keep it:\n\n  {}\n\n  \
-             export FULLBENCH_API_KEY={}\n  \
-             curl {scheme}://{address}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
-             -H 'Content-Type: application/json' \\\n    \
-             -d '{{\"input\": \"2+2?\", \"output\": \"4\", \"expected_output\": \"4\", \"metrics\": [\"exact_match\"]}}'\n",
-            first.organization, first.key, first.key
-        ));
+        tell_first_key(&first, arguments.log_format, home, &format!("{scheme}://{address}"))?;
     }
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
@@ -78,6 +76,40 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     server.serve(listener, signal).await;
     write_line("stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
+}
+
+/// Tells the first key, once: to who sits before the terminal, or in a file of its own where what is printed goes into a log.
+fn tell_first_key(
+    first: &FirstKey,
+    format: LogFormat,
+    home: &Home,
+    url: &str,
+) -> Result<(), CliError> {
+    let FirstKey { organization, key } = first;
+    if format == LogFormat::Json {
+        let path = home.folder().join(FIRST_KEY_FILE);
+        let failed =
+            |error| CliError::input(format!("{} cannot be written: {error}", path.display()), None);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(failed)?;
+        file.write_all(format!("{key}\n").as_bytes()).map_err(failed)?;
+        write_line(&format!(
+            "The key of your organization, {organization}, is in {}. Keep it elsewhere, and remove the file.",
+            path.display()
+        ));
+        return Ok(());
+    }
+    write_line(&format!(
+        "The key of your organization, {organization}. It is shown this once; keep it:\n\n  {key}\n\n  \
+         export FULLBENCH_API_KEY={key}\n  \
+         curl {url}/v1/evaluations -H \"Authorization: Bearer $FULLBENCH_API_KEY\" \\\n    \
+         -H 'Content-Type: application/json' \\\n    \
+         -d '{{\"input\": \"2+2?\", \"output\": \"4\", \"expected_output\": \"4\", \"metrics\": [\"exact_match\"]}}'\n"
+    ));
+    Ok(())
 }
 
 /// Listens with room for many who connect at once, as when all who watch events come back after a restart.

@@ -8,6 +8,7 @@ use fullbench_llm::Secret;
 
 use crate::access::oidc::OidcConfig;
 use crate::mail::MailConfig;
+use crate::quotas::Quotas;
 use crate::serving::ServingConfig;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
@@ -26,6 +27,8 @@ pub struct ServerConfig {
     pub concurrent_runs: usize,
     /// Requests that an organization may make in a minute, unless it has a limit of its own.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// How much an organization may have of that which grows.
+    pub quotas: Quotas,
     /// Webhooks may go to private addresses.
     pub allow_private_webhooks: bool,
     /// How long to wait after each try to reach a webhook; after the last one it is given up.
@@ -58,6 +61,7 @@ impl Default for ServerConfig {
             max_upload_bytes: 4 << 30,
             concurrent_runs: 4,
             requests_per_minute: NonZeroU32::new(60_000),
+            quotas: Quotas::default(),
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             metrics_token: None,

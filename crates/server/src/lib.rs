@@ -19,6 +19,7 @@ mod first_start;
 mod mail;
 mod metrics;
 mod problem;
+mod quotas;
 mod resources;
 mod routes;
 mod secrets;
@@ -33,6 +34,7 @@ pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
 pub use mail::MailConfig;
 pub use problem::{FieldProblem, Problem, ProblemDocument};
+pub use quotas::Quotas;
 pub use server::{Server, StartError};
 pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 

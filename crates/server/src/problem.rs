@@ -82,6 +82,7 @@ kinds! {
     SECOND_FACTOR = "second_factor_needed", UNAUTHORIZED, "A code of the second factor is needed";
     OUT_OF_BUDGET = "out_of_budget", PAYMENT_REQUIRED, "The month's budget is used up";
     FORBIDDEN = "forbidden", FORBIDDEN, "This is not allowed to you";
+    QUOTA = "quota_exceeded", FORBIDDEN, "The organization has as much as it may";
     FORGED = "forged_request", FORBIDDEN, "The request does not come from our own pages";
     NOT_FOUND = "not_found", NOT_FOUND, "There is no such thing";
     METHOD = "method_not_allowed", METHOD_NOT_ALLOWED, "This cannot be done with it";

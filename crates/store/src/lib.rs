@@ -45,6 +45,7 @@ mod scrub;
 mod spending;
 mod sqlite;
 mod status;
+mod usage;
 mod vault;
 
 pub use audit::{

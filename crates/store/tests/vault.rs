@@ -81,8 +81,8 @@ async fn a_strange_master_key_is_refused_and_makes_nothing(place: Place) {
     let store = place.open().await;
     let unknown = |error: StoreError| matches!(error, StoreError::MasterKeyUnknown(_));
     assert!(unknown(store.check_keys().await.unwrap_err()));
-    let default = store.scoped(DEFAULT_ORGANIZATION);
-    assert!(unknown(default.open(TEXT, &sealed, b"").await.unwrap_err()));
+    let system = store.system_keys();
+    assert!(unknown(system.open(TEXT, &sealed, b"").await.unwrap_err()));
     let other = organization(&store, "other").await;
     assert!(unknown(other.seal(TEXT, b"x", b"").await.unwrap_err()));
     assert!(unknown(store.rotate_master_key().await.unwrap_err()));
@@ -91,8 +91,8 @@ async fn a_strange_master_key_is_refused_and_makes_nothing(place: Place) {
     assert_eq!((status[0].is_here, status[0].data_keys), (false, 1));
 
     std::fs::rename(place.home().join("kept"), place.home().join("secret.key")).unwrap();
-    let default = place.open().await.scoped(DEFAULT_ORGANIZATION);
-    assert_eq!(&**default.open(TEXT, &sealed, b"").await.unwrap(), b"hello");
+    let system = place.open().await.system_keys();
+    assert_eq!(&**system.open(TEXT, &sealed, b"").await.unwrap(), b"hello");
 }
 
 async fn the_master_key_is_rotated_under_what_another_process_does(place: Place) {

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use fullbench_engine::AllowedAddress;
 
-use super::serving::ServingArguments;
+use super::serving::{ServingArguments, size};
 use super::signing_in::SigningInArguments;
 
 /// Serve the REST API: data sets, evaluations, judges and their results for a team
@@ -61,6 +62,14 @@ pub(crate) struct ServeArguments {
     /// Requests that an organization may make in a minute, unless it has a limit of its own; 0 for no limit
     #[arg(long, value_name = "N", env = "FULLBENCH_REQUESTS_PER_MINUTE", default_value_t = 60_000)]
     pub(crate) requests_per_minute: u32,
+
+    /// The bytes of files that an organization may have; as much as there is room for unless it is said
+    #[arg(long, value_name = "SIZE", env = "FULLBENCH_QUOTA_STORAGE", value_parser = size)]
+    pub(crate) quota_storage: Option<ByteSize>,
+
+    /// Runs of an organization that may wait or be worked on; 0 for no limit
+    #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_OPEN_RUNS", default_value_t = 10_000)]
+    pub(crate) quota_open_runs: u64,
 
     /// Who sends this as a bearer key may read `/metrics`; without it, only this machine
     #[arg(long, value_name = "TOKEN", env = "FULLBENCH_METRICS_TOKEN", hide_env_values = true)]

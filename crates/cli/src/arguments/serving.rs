@@ -108,7 +108,7 @@ fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn size(text: &str) -> Result<ByteSize, String> {
+pub(super) fn size(text: &str) -> Result<ByteSize, String> {
     match text.parse::<ByteSize>() {
         Ok(size) if size >= ByteSize::kib(1) => Ok(size),
         _ => Err("give a size from 1KiB on, for example 8MiB".to_owned()),

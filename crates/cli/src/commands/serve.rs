@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
-use fullbench_server::{FirstKey, Problem, Server, ServerConfig, StartError, first_key};
+use fullbench_server::{FirstKey, Problem, Quotas, Server, ServerConfig, StartError, first_key};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::{LogFormat, ServeArguments};
@@ -44,6 +44,10 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         allow_private_webhooks: arguments.allow_private_webhooks,
         concurrent_runs: arguments.concurrent_runs.into(),
         requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
+        quotas: Quotas {
+            stored_bytes: arguments.quota_storage.map(|size| size.as_u64()),
+            open_runs: (arguments.quota_open_runs > 0).then_some(arguments.quota_open_runs),
+        },
         metrics_token: arguments.metrics_token.as_deref().map(Secret::new),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),

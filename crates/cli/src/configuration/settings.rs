@@ -78,6 +78,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("connections.idle_timeout", "idle_timeout"),
     plain("connections.stall_timeout", "stall_timeout"),
     plain("requests.per_minute", "requests_per_minute"),
+    plain("quotas.storage", "quota_storage"),
+    plain("quotas.open_runs", "quota_open_runs"),
     plain("requests.header_timeout", "header_timeout"),
     plain("requests.body_idle_timeout", "body_idle_timeout"),
     plain("requests.body_timeout", "body_timeout"),

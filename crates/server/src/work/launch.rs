@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::enqueue;
 use crate::app::App;
 use crate::problem::Problem;
+use crate::quotas::check_runs;
 
 /// A run that is wanted.
 pub(crate) struct Wanted {
@@ -26,6 +27,7 @@ pub(crate) async fn launch(
     wanted: Wanted,
 ) -> Result<RunRecord, Problem> {
     let Wanted { id, kind, document, dataset, order } = wanted;
+    check_runs(app, store, id).await?;
     let definitions = Definitions::read(store).await?;
     let evaluation = load_sent(document, dataset, &definitions, &app.config().rules)?;
     let version = &app.config().version;

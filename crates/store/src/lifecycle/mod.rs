@@ -13,6 +13,7 @@ mod tests;
 pub use datasets::RemovedDataset;
 pub use erasure::ErasureReceipt;
 pub use retention::RetentionReport;
+pub(crate) use runs::OPEN;
 
 use serde::Serialize;
 

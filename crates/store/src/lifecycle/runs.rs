@@ -11,7 +11,7 @@ use crate::connection::ScopedTransaction;
 use crate::{ScopedStore, StoreError};
 
 /// States of runs that are, or are about to be, worked on.
-pub(super) const OPEN: &str = "('pending', 'running')";
+pub(crate) const OPEN: &str = "('pending', 'running')";
 
 /// What removed rows pointed to, and what may be of no use any more.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use super::organizations::lock_organization;
 use super::password_resets::end_resets;
 use super::sessions::end_sessions;
 use super::users::user_record;
@@ -62,6 +63,7 @@ impl ScopedStore {
         but: Option<Uuid>,
     ) -> Result<(), StoreError> {
         let transaction = self.database.begin().await?;
+        lock_organization(&transaction, self.organization).await?;
         self.user_row(id, &transaction).await?;
         store_password(&transaction, id, password).await?;
         end_sessions(&transaction, id, but).await?;

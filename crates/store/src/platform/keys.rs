@@ -11,6 +11,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use super::organizations::lock_organization;
 use super::users::user_record;
 use super::{OrganizationSettings, UserRecord, from_json, time, to_json, word};
 use crate::entity::platform::{api_key, organization, user};
@@ -186,6 +187,8 @@ impl ScopedStore {
         grace: Duration,
     ) -> Result<ApiKeyRecord, StoreError> {
         let transaction = self.database.begin().await?;
+        // A transaction that reads first cannot write any more once somebody else has written.
+        lock_organization(&transaction, self.organization).await?;
         let row = self.api_key_row(id).one(&transaction).await?.ok_or_else(|| unknown(id))?;
         let now = now_milliseconds();
         let end = now.saturating_add(i64::try_from(grace.as_millis()).unwrap_or(i64::MAX));

@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::extract::{NewId, PathParts};
 use crate::files::{Files, Incoming};
 use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE, internal};
+use crate::quotas::room_for_a_file;
 use crate::serving::read_on;
 use crate::work::{Reading, validate};
 
@@ -134,7 +135,7 @@ async fn upload(
         Err(error) => return Err(error.into()),
     }
     let files = Files::of(&caller.store);
-    let most = app.config().max_upload_bytes;
+    let most = room_for_a_file(&app, &caller.store).await?;
     let form = receive(request, &app, &files, most).await?;
     let Received { file, format, description, reading } = form;
     let reading = serde_json::to_value(reading).map_err(|error| internal(&error))?;

@@ -2,6 +2,7 @@
 
 mod change;
 mod data;
+mod usage;
 
 use axum::extract::State;
 use axum::response::Json;
@@ -67,6 +68,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .gives::<Organization>(200, "The organization"),
     ];
     endpoints.extend(data::endpoints());
+    endpoints.extend(usage::endpoints());
     endpoints
 }
 

@@ -1,0 +1,87 @@
+//! How much an organization may have of that which grows.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::backend::{self, Place, on_every_backend};
+use common::version::version;
+use common::{TestServer, answer};
+use fullbench_server::{Quotas, ServerConfig};
+use fullbench_types::DEFAULT_ORGANIZATION;
+use serde_json::{Value, json};
+
+on_every_backend!(files_are_stored_up_to_the_quota, runs_wait_up_to_the_quota);
+
+fn config(stored_bytes: Option<u64>, open_runs: Option<u64>) -> ServerConfig {
+    ServerConfig { quotas: Quotas { stored_bytes, open_runs }, ..ServerConfig::default() }
+}
+
+async fn upload(server: &TestServer, dataset: &str, rows: usize) -> (u16, Value) {
+    let rows = "{\"input\": \"a\"}\n".repeat(rows);
+    let form = format!(
+        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{rows}\r\n--X--\r\n"
+    );
+    let request = server
+        .request("POST", &format!("/v1/datasets/{dataset}/versions"))
+        .header("content-type", "multipart/form-data; boundary=X")
+        .body(form);
+    answer(request).await
+}
+
+async fn files_are_stored_up_to_the_quota(place: Place) {
+    let server = TestServer::start_with(place, config(Some(300), None)).await;
+    let new = json!({"name": "d", "type": "EVALUATION"});
+    let dataset = server.post("/v1/datasets", new).await.1["dataset_id"].clone();
+    let dataset = dataset.as_str().unwrap();
+    assert_eq!(upload(&server, dataset, 10).await.0, 202);
+    let (status, problem) = upload(&server, dataset, 11).await;
+    assert_eq!(status, 413, "only 150 bytes are left: {problem}");
+    assert_eq!(upload(&server, dataset, 10).await.0, 202);
+    let (status, problem) = upload(&server, dataset, 1).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["stored_bytes"], json!({"used": 300, "limit": 300}), "{usage}");
+    assert_eq!(usage["open_runs"], json!({"used": 0, "limit": null}), "{usage}");
+    let other = server.as_other_organization().await;
+    let (_, usage) = other.get("/v1/organization/usage").await;
+    assert_eq!(usage["stored_bytes"]["used"], 0, "each has its own: {usage}");
+    let path = format!("/v1/datasets/{dataset}");
+    let valid = |version: &Value| version["validation_status"] != "PENDING";
+    server.wait(&format!("{path}/versions/1"), valid).await;
+    server.wait(&format!("{path}/versions/2"), valid).await;
+    assert_eq!(server.delete(&path).await.0, 204);
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["stored_bytes"]["used"], 0, "{usage}");
+}
+
+async fn runs_wait_up_to_the_quota(place: Place) {
+    // Nobody answers there, so that the first run goes on and the second waits.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let rules = fullbench_engine::SentRules { addresses: vec![url.parse().unwrap()] };
+    let config = ServerConfig { rules, concurrent_runs: 1, ..config(None, Some(2)) };
+    let server = TestServer::start_with(place, config).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let version = version(&store, [json!({"input": "a?", "reference": "a"})].into_iter()).await;
+    let start = async |key: &str| {
+        let batch = json!({"name": "b", "dataset_version_id": version, "prompt": "{{ input }}",
+            "models": [{"provider": "openai", "model": "m", "base_url": url}],
+            "metrics": ["exact_match"]});
+        let request = server.request("POST", "/v1/evaluations/batch");
+        let request = request.header("idempotency-key", key);
+        answer(common::with_json(request, &batch)).await
+    };
+    assert_eq!(start("a").await.0, 202);
+    let (status, waiting) = start("b").await;
+    assert_eq!(status, 202, "{waiting}");
+    let (status, problem) = start("c").await;
+    assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
+    assert_eq!(start("a").await.0, 202, "the same again is none more");
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["open_runs"], json!({"used": 2, "limit": 2}), "{usage}");
+    let path = format!("/v1/evaluations/batch/{}/cancel", waiting["job_id"].as_str().unwrap());
+    let (status, cancelled) = server.post(&path, json!({})).await;
+    assert!(status == 200 || status == 202, "{status} {cancelled}");
+    server.wait("/v1/organization/usage", |usage| usage["open_runs"]["used"] == 1).await;
+    assert_eq!(start("c").await.0, 202);
+}

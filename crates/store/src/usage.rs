@@ -1,0 +1,28 @@
+//! What an organization has of that which grows: bytes of files, runs that have not ended.
+
+use sea_orm::ConnectionTrait;
+
+use crate::lifecycle::OPEN;
+use crate::{ScopedStore, StoreError};
+
+impl ScopedStore {
+    /// Bytes of all files that were uploaded and not removed.
+    pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM dataset_versions WHERE organization_id = $1";
+        self.total(sql.to_owned()).await
+    }
+
+    /// Runs that wait or are worked on.
+    pub async fn open_runs(&self) -> Result<u64, StoreError> {
+        let sql =
+            format!("SELECT COUNT(*) FROM runs WHERE organization_id = $1 AND state IN {OPEN}");
+        self.total(sql).await
+    }
+
+    async fn total(&self, sql: String) -> Result<u64, StoreError> {
+        let statement = self.statement(sql, vec![self.organization.0.into()]);
+        let row = self.database.query_one_raw(statement).await?;
+        let total: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+        Ok(u64::try_from(total).unwrap_or(0))
+    }
+}

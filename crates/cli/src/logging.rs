@@ -12,17 +12,20 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
+use crate::arguments::judging::{JudgeArguments, JudgeCommand};
 use crate::arguments::serve::LogFormat;
 use crate::arguments::traces::TraceArguments;
-use crate::arguments::{Arguments, Command, judging};
+use crate::arguments::{Arguments, Command};
 use crate::configuration::Configured;
 use crate::failure::CliError;
 
 /// Starts the log, and traces where they are wanted; those are to be ended with the program.
 pub(crate) fn start(configured: &Configured) -> Result<Option<Traces>, CliError> {
     let arguments = &configured.arguments;
-    let settings = trace_settings(configured)
-        .map_err(|SettingsError { message, hint }| CliError::input(message, Some(hint)))?;
+    let settings = match wanted_traces(arguments) {
+        Some(wanted) => trace_settings(wanted, configured)?,
+        None => None,
+    };
     let traces = match settings {
         Some(settings) => Some(
             Traces::start(settings, env!("CARGO_PKG_VERSION"))
@@ -75,35 +78,36 @@ fn log_format(command: &Command) -> LogFormat {
     }
 }
 
-/// Where traces go; nowhere for commands that call no model, and for those that a server carries out.
-fn trace_settings(configured: &Configured) -> Result<Option<TraceSettings>, SettingsError> {
-    let Arguments { command, server, .. } = &configured.arguments;
-    let Some(arguments) = trace_arguments(command) else { return Ok(None) };
-    if server.as_ref().is_some_and(|server| !server.is_empty()) {
-        return Ok(None);
-    }
+/// Where traces go, as arguments, variables and the file say it.
+pub(crate) fn trace_settings(
+    arguments: &TraceArguments,
+    configured: &Configured,
+) -> Result<Option<TraceSettings>, CliError> {
     let matches = configured.said_to_command();
     let given = |argument: &str, value: &Option<String>| Given {
         value: value.clone(),
         is_on_command_line: matches.value_source(argument) == Some(ValueSource::CommandLine),
     };
     let TraceArguments { otlp_endpoint, otlp_headers } = arguments;
-    TraceSettings::read(
-        &given("otlp_endpoint", otlp_endpoint),
-        &given("otlp_headers", otlp_headers),
-        |name| std::env::var(name).ok(),
-    )
+    let endpoint = given("otlp_endpoint", otlp_endpoint);
+    let headers = given("otlp_headers", otlp_headers);
+    let settings = TraceSettings::read(&endpoint, &headers, |name| std::env::var(name).ok());
+    settings.map_err(|SettingsError { message, hint }| CliError::input(message, Some(hint)))
 }
 
-fn trace_arguments(command: &Command) -> Option<&TraceArguments> {
-    match command {
+/// What is said of traces; nothing for commands that call no model, and for those that a server carries out.
+fn wanted_traces(arguments: &Arguments) -> Option<&TraceArguments> {
+    if arguments.server.as_ref().is_some_and(|server| !server.is_empty()) {
+        return None;
+    }
+    match &arguments.command {
         Command::Serve(serve) => Some(&serve.traces),
         Command::Run(run) => Some(&run.control.traces),
         Command::Resume(resume) => Some(&resume.control.traces),
         Command::Rescore(rescore) => Some(&rescore.control.traces),
-        Command::Judge(judging::JudgeArguments {
-            command: judging::JudgeCommand::Check(check),
-        }) => Some(&check.control.traces),
+        Command::Judge(JudgeArguments { command: JudgeCommand::Check(check) }) => {
+            Some(&check.control.traces)
+        }
         _ => None,
     }
 }

@@ -110,11 +110,12 @@ fn a_run_is_traced_down_to_every_try_of_a_call() {
     check_tries(&spans, &by_id, answering_port(&folder));
 
     // What was paid is what the report says.
-    let paid: i64 =
-        spans.iter().filter_map(|span| span.get("fullbench.cost_nanodollars").as_i64()).sum();
-    let models = said.json()["models"].as_array().unwrap().clone();
-    let cost: f64 = models.iter().map(|model| model["cost_usd"].as_f64().unwrap()).sum();
-    assert!((paid as f64 / 1e9 - cost).abs() < 1e-12, "{paid} and {cost}");
+    let paid = spans.iter().filter_map(|span| span.get("fullbench.cost_nanodollars").as_i64());
+    let report = said.json();
+    let models = report["models"].as_array().unwrap().iter();
+    let answering = models.map(|model| model["cost_usd"].as_f64().unwrap()).sum::<f64>();
+    let reported = answering + report["scoring_cost_usd"].as_f64().unwrap();
+    assert_eq!(paid.sum::<i64>(), (reported * 1e9).round() as i64);
 
     check_nothing_told(&collector, &folder);
     let resource = collector.resource();
@@ -131,7 +132,7 @@ fn a_run_is_traced_down_to_every_try_of_a_call() {
         assert!(head.contains(header), "{header} in {head}");
     }
     // The log is as it was, whatever is asked of it.
-    for told in ["unit{", "run{", "score{", "call{", "secret"] {
+    for told in ["unit{", "run{", "score{", "call{", "-secret"] {
         assert!(!said.stderr.contains(told), "{}", said.stderr);
     }
 }
@@ -233,7 +234,7 @@ fn check_nothing_told(collector: &Collector, folder: &Folder) {
     let mut texts: Vec<String> =
         ["Solve", "What is", "example.org", "secret"].map(str::to_owned).into();
     for result in folder.run(&["export", "--raw"]).json_lines() {
-        texts.push(result["output"].as_str().unwrap().to_owned());
+        texts.push(result["generation"]["text"].as_str().unwrap().to_owned());
         let reasoning = &result["scores"]["kind"]["reasoning"];
         texts.extend(reasoning.as_str().map(str::to_owned));
     }

@@ -19,7 +19,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::settings::{TraceSettings, without_secrets};
+use crate::settings::TraceSettings;
 use crate::tally::Tally;
 
 /// How long a batch may take on its way.
@@ -48,7 +48,7 @@ impl OtlpExporter {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let collector = without_secrets(settings.url.as_str()).unwrap_or_default();
+        let collector = settings.collector();
         let resource = ResourceAttributesWithSchema::default();
         Ok(Self { client, runtime, settings, collector, resource, tally })
     }

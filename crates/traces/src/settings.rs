@@ -68,12 +68,21 @@ impl TraceSettings {
         };
         Ok(Some(Self { url, headers, sampler: sampler(&variable)? }))
     }
+
+    /// The address traces are posted to, as it may be shown.
+    #[must_use]
+    pub fn collector(&self) -> String {
+        without_secrets(self.url.as_str()).unwrap_or_default()
+    }
 }
 
 impl fmt::Debug for TraceSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = without_secrets(self.url.as_str());
-        formatter.debug_struct("TraceSettings").field("url", &url).finish_non_exhaustive()
+        let collector = self.collector();
+        formatter
+            .debug_struct("TraceSettings")
+            .field("collector", &collector)
+            .finish_non_exhaustive()
     }
 }
 
@@ -191,5 +200,73 @@ fn ratio(variable: &impl Fn(&str) -> Option<String>) -> Result<f64, SettingsErro
             message: "OTEL_TRACES_SAMPLER_ARG is not a part of all traces".to_owned(),
             hint: "give a number from 0 to 1, for example 0.1".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn read(
+        endpoint: (&str, bool),
+        headers: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<Option<TraceSettings>, SettingsError> {
+        let given = |value: &str, is_on_command_line| Given {
+            value: Some(value.to_owned()),
+            is_on_command_line,
+        };
+        let found = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        TraceSettings::read(&given(endpoint.0, endpoint.1), &given(headers, false), found)
+    }
+
+    #[test]
+    fn the_command_line_goes_before_the_variable_for_traces_and_that_before_the_rest() {
+        let variables = [("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://whole:1/as/it/is")];
+        let url = |is_on_command_line, variables: &[(&str, &str)]| {
+            let settings = read(("http://base:2/below/", is_on_command_line), "", variables);
+            settings.unwrap().unwrap().url.to_string()
+        };
+        assert_eq!(url(true, &variables), "http://base:2/below/v1/traces");
+        assert_eq!(url(false, &variables), "http://whole:1/as/it/is");
+        assert_eq!(url(false, &[]), "http://base:2/below/v1/traces");
+        assert!(read((" ", true), "", &variables).unwrap().is_none(), "an empty one turns it off");
+        assert!(read(("", false), "", &[]).unwrap().is_none());
+    }
+
+    #[test]
+    fn headers_are_read_with_their_characters_and_never_shown() {
+        let settings = read(("http://me:pass@c:1", true), "a=b%2Cc+d, Key=s3cret==", &[]);
+        let settings = settings.unwrap().unwrap();
+        assert_eq!(settings.headers.get("a").unwrap(), "b,c+d");
+        assert_eq!(settings.headers.get("key").unwrap(), "s3cret==");
+        assert_eq!(settings.collector(), "http://c:1/v1/traces");
+        let shown = format!("{settings:?} {:?}", settings.headers);
+        assert!(!shown.contains("s3cret") && !shown.contains("pass"), "{shown}");
+        let error = read(("http://c:1", true), "a=b,=c", &[]).unwrap_err();
+        assert!(error.message.contains("header 2"), "{error:?}");
+        assert!(read(("http://c:1", true), "a=line\nbreak", &[]).is_err());
+    }
+
+    #[test]
+    fn samplers_have_the_names_of_opentelemetry() {
+        let sampler = |name: &str, share: Option<&str>| {
+            let mut variables = vec![("OTEL_TRACES_SAMPLER", name)];
+            variables.extend(share.map(|share| ("OTEL_TRACES_SAMPLER_ARG", share)));
+            let settings = read(("http://c:1", true), "", &variables)?;
+            Ok::<_, SettingsError>(format!("{:?}", settings.unwrap().sampler))
+        };
+        assert_eq!(sampler("", None).unwrap(), "ParentBased(AlwaysOn)");
+        assert_eq!(sampler("always_off", None).unwrap(), "AlwaysOff");
+        assert_eq!(sampler("traceidratio", Some("0.25")).unwrap(), "TraceIdRatioBased(0.25)");
+        let of_parent = sampler("parentbased_traceidratio", Some("0")).unwrap();
+        assert_eq!(of_parent, "ParentBased(TraceIdRatioBased(0.0))");
+        assert!(sampler("traceidratio", Some("NaN")).is_err());
+        assert!(sampler("xray", None).is_err());
     }
 }

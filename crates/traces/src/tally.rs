@@ -65,3 +65,23 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_spans_under_way_than_there_is_room_for_were_dropped() {
+        let tally = Tally::new(3);
+        (0..4).for_each(|_| tally.ended());
+        tally.taken(1, 0, "");
+        assert!(!tally.is_full_told.load(Ordering::Relaxed), "three can wait");
+        (0..2).for_each(|_| tally.ended());
+        tally.lost(1, "", "status 503");
+        assert!(tally.is_down.load(Ordering::Relaxed));
+        assert!(tally.is_full_told.load(Ordering::Relaxed), "four cannot");
+        tally.taken(2, 1, "");
+        assert!(!tally.is_down.load(Ordering::Relaxed));
+        assert_eq!(tally.missing(), (3, 6), "lost, refused, and one that found no place");
+    }
+}

@@ -69,6 +69,7 @@ impl Traces {
             .with_threads(false)
             .with_target(false)
             .with_tracked_inactivity(false)
+            .with_context_activation(false)
             .with_filter(filter_fn(|about| {
                 about.is_span() && about.target() == fullbench_llm::TRACES
             }))
@@ -127,5 +128,46 @@ fn resource(version: &'static str) -> Resource {
     match is_named {
         true => builder.build(),
         false => builder.with_service_name(SERVICE).build(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+    use crate::settings::Given;
+
+    #[test]
+    fn a_collector_that_says_nothing_holds_up_nobody_and_every_lost_span_is_counted() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = Given {
+            value: Some(format!("http://{}", silent.local_addr().unwrap())),
+            is_on_command_line: true,
+        };
+        let settings = TraceSettings::read(&endpoint, &Given::default(), |_| None);
+        let traces = Traces::start(settings.unwrap().unwrap(), "1.2.3").unwrap();
+        let spans = 3 * QUEUE as u64;
+        let started = Instant::now();
+        let subscriber = tracing_subscriber::registry().with(traces.layer());
+        tracing::subscriber::with_default(subscriber, || {
+            for number in 0..spans {
+                let _span = tracing::info_span!(target: fullbench_llm::TRACES, "span", number);
+                // What is said for the log is no part of traces.
+                tracing::info!("a text");
+                let _other = tracing::info_span!("another span");
+            }
+        });
+        assert!(started.elapsed() < LAST_WAIT, "{:?}", started.elapsed());
+        let tally = traces.tally.clone();
+        let ending = Instant::now();
+        traces.end();
+        assert!(ending.elapsed() < LAST_WAIT * 2, "{:?}", ending.elapsed());
+        assert_eq!(tally.missing(), (spans, spans));
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod serve;
 pub(crate) mod serving;
 pub(crate) mod signing_in;
 pub(crate) mod stats;
+pub(crate) mod traces;
 pub(crate) mod weights;
 
 use std::path::PathBuf;
@@ -214,6 +215,9 @@ pub(crate) struct ControlArguments {
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) traces: traces::TraceArguments,
 }
 
 #[derive(Debug, Args)]

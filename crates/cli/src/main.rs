@@ -7,17 +7,16 @@ mod commands;
 mod configuration;
 mod failure;
 mod home;
+mod logging;
 mod output;
 mod progress;
 mod reference;
 mod remote;
 mod report;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use crate::arguments::Command;
-use crate::arguments::serve::LogFormat;
 use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
 
@@ -39,8 +38,16 @@ fn main() -> ExitCode {
 }
 
 fn run(configured: &Configured) -> Result<Exit, CliError> {
+    let traces = logging::start(configured)?;
+    let exit = perform(configured);
+    if let Some(traces) = traces {
+        traces.end();
+    }
+    exit
+}
+
+fn perform(configured: &Configured) -> Result<Exit, CliError> {
     let arguments = &configured.arguments;
-    start_logging(arguments.verbose, log_format(&arguments.command));
     if let Some(server) = arguments.server.as_ref().filter(|server| !server.is_empty())
         && let Some(exit) = block_on(remote::perform(server, &arguments.command))?
     {
@@ -96,28 +103,4 @@ fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, Cli
     let result = runtime.block_on(work);
     runtime.shutdown_background();
     result
-}
-
-fn log_format(command: &Command) -> LogFormat {
-    match command {
-        Command::Serve(serve) => serve.log_format,
-        _ => LogFormat::Text,
-    }
-}
-
-fn start_logging(verbose: u8, format: LogFormat) {
-    let level = match verbose {
-        0 => "warn",
-        1 => "info",
-        _ => "debug",
-    };
-    let wanted = std::env::var("FULLBENCH_LOG").ok().filter(|wanted| !wanted.trim().is_empty());
-    let filter = wanted.and_then(|wanted| tracing_subscriber::EnvFilter::try_new(wanted).ok());
-    let filter = filter
-        .unwrap_or_else(|| tracing_subscriber::EnvFilter::new(format!("off,fullbench={level}")));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match format {
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).init(),
-    }
 }

@@ -16,6 +16,7 @@ mod review;
 mod run;
 mod single;
 mod spec;
+mod traced;
 
 pub use dataset::{
     CaseDifference, CaseFilter, CaseList, CaseSample, CaseText, Column, ColumnType, DatasetDiff,

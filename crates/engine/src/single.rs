@@ -11,10 +11,11 @@ use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
 use fullbench_types::{Generation, Score, TestCase, UnitKey, UnscoredReason};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::run::{called_model, memory, no_key};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
-use crate::{EngineError, observed};
+use crate::{EngineError, observed, traced};
 
 /// The models of an organization, connected once for all its single evaluations: they share limits, pace and breakers.
 pub struct Connections {
@@ -127,11 +128,14 @@ impl AnswerScorers {
     ) -> Option<ScoreRecord> {
         let NamedScorer { scorer, hash, name, .. } = self.scorers.get(scorer)?;
         let items = [Item::new(case, generation)];
-        let scores = AssertUnwindSafe(scorer.score(&items)).catch_unwind().await;
+        let span = traced::scorer(&Span::current(), name, items.len());
+        let scoring = AssertUnwindSafe(scorer.score(&items)).catch_unwind();
+        let scores = scoring.instrument(span.clone()).await;
         let score = scores.ok().and_then(|mut scores| scores.pop()).unwrap_or_else(|| {
             Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
         });
         observed::scored(name, &score);
+        traced::scored(&span, &score);
         let unasked = [UnscoredReason::Cancelled, UnscoredReason::BudgetExhausted];
         if score.outcome.reason().is_some_and(|reason| unasked.contains(&reason)) {
             return None;

@@ -34,7 +34,7 @@ pub(crate) fn is_loopback(base_url: &str) -> bool {
 
 /// The HTTP clients of a gateway, each made when first needed.
 #[derive(Debug, Default)]
-pub(crate) struct Clients {
+pub struct Clients {
     /// Plain HTTP to this machine: no proxy, and no certificates to load.
     local: OnceLock<Result<Client, String>>,
     /// TLS to this machine: no proxy.
@@ -45,7 +45,10 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// The client for an address.
-    pub(crate) fn client(&self, base_url: &str) -> Result<Client, LlmError> {
+    ///
+    /// # Errors
+    /// When it cannot be made: the system has no certificates, or a proxy is set that is none.
+    pub fn client(&self, base_url: &str) -> Result<Client, LlmError> {
         let made = match (is_loopback(base_url), base_url.starts_with("http://")) {
             (true, true) => self.local.get_or_init(|| {
                 builder()

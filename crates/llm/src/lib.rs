@@ -25,6 +25,7 @@ mod request;
 mod retry;
 mod secret;
 mod tokens;
+mod traced;
 mod wire;
 
 pub use batch::{
@@ -41,6 +42,7 @@ pub use error::LlmError;
 pub use gateway::{
     EndpointSnapshot, Gateway, GatewayOptions, GenerateError, ModelHandle, ModelSnapshot,
 };
+pub use http::Clients;
 pub use keys::{ProviderKey, ProviderKeys};
 pub use limits::BreakerState;
 pub use model::{CallError, FailureClass, LanguageModel, Reply};
@@ -50,3 +52,4 @@ pub use rate::RateHeaders;
 pub use request::{GenerationRequest, Parameters};
 pub use secret::Secret;
 pub use tokens::{estimate_messages, estimate_tokens, upper_estimate_messages};
+pub use traced::TRACES;

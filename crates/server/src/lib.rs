@@ -26,6 +26,7 @@ mod secrets;
 mod server;
 mod serving;
 mod stream;
+mod traced;
 mod work;
 
 pub use access::oidc::OidcConfig;

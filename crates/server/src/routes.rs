@@ -9,6 +9,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use futures::FutureExt;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::access::guarded;
@@ -20,6 +21,7 @@ use crate::metrics;
 use crate::problem::{INTERNAL, METHOD, NOT_FOUND, Problem};
 use crate::resources;
 use crate::serving::{Peer, with_headers, within_limits};
+use crate::traced;
 
 /// The header that names a request.
 const REQUEST_ID: &str = "x-request-id";
@@ -108,11 +110,13 @@ async fn around(mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let peer = request.extensions().get::<Peer>().copied();
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let span =
+        traced::request(&method, route.as_ref().map(MatchedPath::as_str), &text, request.headers());
     let started = Instant::now();
-    let mut response =
-        AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
-            Problem::new(INTERNAL, "the server failed on this request").into_response()
-        });
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
+    let mut response = answer.await.unwrap_or_else(|_| {
+        Problem::new(INTERNAL, "the server failed on this request").into_response()
+    });
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let headers = std::mem::take(response.headers_mut());
         let told = Problem { request_id: Some(text.clone()), ..problem };
@@ -125,6 +129,7 @@ async fn around(mut request: Request, next: Next) -> Response {
     }
     // Paths that are none could be made up without end.
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    traced::answered(&span, response.status());
     metrics::answered(route, &method, response.status().as_u16(), started.elapsed());
     tracing::info!(
         request = text,

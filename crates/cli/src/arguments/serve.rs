@@ -8,6 +8,7 @@ use fullbench_engine::AllowedAddress;
 
 use super::serving::{ServingArguments, size};
 use super::signing_in::SigningInArguments;
+use super::traces::TraceArguments;
 
 /// Serve the REST API: data sets, evaluations, judges and their results for a team
 ///
@@ -84,6 +85,9 @@ pub(crate) struct ServeArguments {
 
     #[command(flatten)]
     pub(crate) signing_in: SigningInArguments,
+
+    #[command(flatten)]
+    pub(crate) traces: TraceArguments,
 }
 
 /// How the log is written.

@@ -27,7 +27,7 @@ const WITHOUT_STORE: [&str; 8] =
 /// What was said on the command line, in the environment and in the file.
 pub(crate) struct Configured {
     pub(crate) arguments: Arguments,
-    pub(crate) matches: ArgMatches,
+    matches: ArgMatches,
     pub(crate) file: Option<ConfigurationFile>,
 }
 
@@ -56,6 +56,15 @@ impl Configured {
         let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         Ok(Self { arguments, matches, file })
     }
+
+    /// What was said to the innermost command.
+    pub(crate) fn said_to_command(&self) -> &ArgMatches {
+        leaf(&self.matches)
+    }
+}
+
+fn leaf(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| leaf(inner))
 }
 
 /// Where the file is: named by the user, or in the home folder; none for commands that need none.

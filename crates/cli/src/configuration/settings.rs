@@ -50,6 +50,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("server.concurrent_runs", "concurrent_runs"),
     plain("server.log_format", "log_format"),
     secret("server.metrics_token", "metrics_token"),
+    secret("traces.endpoint", "otlp_endpoint"),
+    secret("traces.headers", "otlp_headers"),
     path("store.home", "home"),
     secret("store.database", "database"),
     plain("store.objects", "objects"),

@@ -6,6 +6,7 @@
     reason = "shared by several test files"
 )]
 
+pub(crate) mod collector;
 pub(crate) mod moments;
 pub(crate) mod serving;
 
@@ -73,6 +74,8 @@ impl Folder {
             "FULLBENCH_CONFIG",
             "FULLBENCH_SECRET_KEY",
             "FULLBENCH_SECRET_KEY_OLD",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         ] {
             command.env_remove(variable);
         }

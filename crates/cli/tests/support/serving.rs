@@ -28,6 +28,7 @@ pub(crate) struct Wish {
     content_type: String,
     body: String,
     key: String,
+    header: Option<(String, String)>,
 }
 
 impl Serving {
@@ -85,6 +86,13 @@ impl Serving {
         self.child.wait().unwrap();
     }
 
+    /// Asks the server to stop, and waits until it has.
+    pub(crate) fn stop(&mut self) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+
     /// A new data set.
     pub(crate) fn dataset(&self) -> String {
         let new = json!({"name": "sums", "type": "EVALUATION"});
@@ -128,12 +136,15 @@ impl Client {
 
     /// Status and body; none where the server was gone.
     pub(crate) fn send(&self, wish: &Wish) -> Option<(u16, Value)> {
-        let request = self
+        let mut request = self
             .http
             .post(format!("{}{}", self.url, wish.path))
             .header("content-type", &wish.content_type)
             .header("idempotency-key", &wish.key)
             .body(wish.body.clone());
+        if let Some((name, value)) = &wish.header {
+            request = request.header(name, value);
+        }
         self.answer(request)
     }
 
@@ -161,7 +172,7 @@ impl Client {
 impl Wish {
     pub(crate) fn post(path: &str, body: Value, key: String) -> Self {
         let content_type = "application/json".to_owned();
-        Self { path: path.to_owned(), content_type, body: body.to_string(), key }
+        Self { path: path.to_owned(), content_type, body: body.to_string(), key, header: None }
     }
 
     /// A file of so many sums as a new version of a data set.
@@ -173,7 +184,18 @@ impl Wish {
             "--BOUNDARY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"sums.jsonl\"\r\n\r\n{rows}\r\n--BOUNDARY--\r\n"
         );
         let content_type = "multipart/form-data; boundary=BOUNDARY".to_owned();
-        Self { path: format!("/v1/datasets/{dataset}/versions"), content_type, body, key }
+        Self {
+            path: format!("/v1/datasets/{dataset}/versions"),
+            content_type,
+            body,
+            key,
+            header: None,
+        }
+    }
+
+    /// The same with another header.
+    pub(crate) fn with(self, name: &str, value: &str) -> Self {
+        Self { header: Some((name.to_owned(), value.to_owned())), ..self }
     }
 
     pub(crate) fn is_upload(&self) -> bool {

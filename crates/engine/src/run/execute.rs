@@ -12,6 +12,7 @@ use fullbench_types::{NanoDollars, RunOrigin, RunState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use super::batches::{Room, batcher, note_open_batches, note_unbatched};
 use super::lane::{Lane, LaneEnd};
@@ -25,6 +26,7 @@ use super::stop::FailureStreak;
 use super::trouble::trouble_of;
 use crate::EngineError;
 use crate::spec::EvaluationSpec;
+use crate::traced;
 
 /// How the user steers a run.
 #[derive(Debug, Clone)]
@@ -56,11 +58,23 @@ pub struct RunEnd {
     pub open: u64,
 }
 
-/// Runs everything that is open; `watch` gets the counters before the first call.
+/// Runs everything that is open; `watch` gets the counters before the first call, inside the span of the run.
 pub async fn execute(
     run: PreparedRun,
     control: RunControl,
     watch: impl FnOnce(Arc<Progress>),
+) -> Result<RunEnd, EngineError> {
+    let span = traced::run(&run, run.store.organization());
+    let end = execute_in_span(run, control, watch, &span).instrument(span.clone()).await;
+    traced::run_ended(&span, &end);
+    end
+}
+
+async fn execute_in_span(
+    run: PreparedRun,
+    control: RunControl,
+    watch: impl FnOnce(Arc<Progress>),
+    span: &Span,
 ) -> Result<RunEnd, EngineError> {
     let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, _lock } = run;
     let spent: NanoDollars = lanes.iter().map(|lane| lane.progress.spent).sum();
@@ -174,6 +188,7 @@ pub async fn execute(
             stop: control.stop.clone(),
             streak: Arc::new(FailureStreak::new(room.patience(model))),
             stops_early: control.cache_mode != CacheMode::Only,
+            span: span.clone(),
         };
         let is_opponent = first.contains(&lane.open.progress.model_index);
         if is_opponent { &mut opposing } else { &mut opposed }.push(lane);

@@ -12,12 +12,14 @@ use fullbench_types::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use super::open::OpenLane;
 use super::plan::Plan;
 use super::stop::FailureStreak;
 use crate::EngineError;
 use crate::prompt::Prompts;
+use crate::traced;
 
 /// Results read at a time.
 const PAGE: u64 = 2048;
@@ -41,6 +43,8 @@ pub(crate) struct GeneratedUnit {
     pub(crate) scored_by: Vec<[u8; 16]>,
     /// The place among the outstanding units; given back when the unit is recorded whole.
     pub(crate) place: OwnedSemaphorePermit,
+    /// The unit in traces; over when the unit is recorded whole.
+    pub(crate) span: Span,
 }
 
 /// How a lane ended.
@@ -69,6 +73,8 @@ pub(crate) struct Lane {
     pub(crate) stop: CancellationToken,
     pub(crate) streak: Arc<FailureStreak>,
     pub(crate) stops_early: bool,
+    /// The run in traces.
+    pub(crate) span: Span,
 }
 
 /// What a call task found out about its lane.
@@ -125,6 +131,7 @@ impl Lane {
                     recorded: true,
                     scored_by,
                     place,
+                    span: self.unit_span(unit.key),
                 })
                 .await?;
             }
@@ -159,6 +166,7 @@ impl Lane {
                 recorded: false,
                 scored_by: Vec::new(),
                 place,
+                span: self.unit_span(key),
             })
             .await?;
         }
@@ -195,9 +203,11 @@ impl Lane {
                 generated: self.generated.clone(),
                 streak: self.streak.clone(),
                 stops_early: self.stops_early,
+                span: self.unit_span(key),
             };
             calls.spawn(async move {
-                let result = call.handle.generate(messages, key.repetition, 0).await;
+                let asked = call.handle.generate(messages, key.repetition, 0);
+                let result = asked.instrument(call.span.clone()).await;
                 drop(slot);
                 call.finish(key, position, case, result, place).await
             });
@@ -215,12 +225,17 @@ impl Lane {
         Ok(end)
     }
 
+    fn unit_span(&self, key: UnitKey) -> Span {
+        traced::unit(&self.span, self.run, key, &self.model)
+    }
+
     async fn place(&self) -> Result<OwnedSemaphorePermit, EngineError> {
         let place = self.outstanding.clone().acquire_owned().await;
         place.map_err(|_| EngineError::Interrupted("the recorder"))
     }
 
     async fn send(&self, unit: GeneratedUnit) -> Result<(), EngineError> {
+        traced::unit_asked(&unit.span, unit.result.as_ref());
         self.generated.send(unit).await.map_err(|_| EngineError::Interrupted("the recorder"))
     }
 }
@@ -259,6 +274,7 @@ struct Call {
     generated: mpsc::Sender<GeneratedUnit>,
     streak: Arc<FailureStreak>,
     stops_early: bool,
+    span: Span,
 }
 
 impl Call {
@@ -294,7 +310,9 @@ impl Call {
             recorded: false,
             scored_by: Vec::new(),
             place,
+            span: self.span,
         };
+        traced::unit_asked(&unit.span, unit.result.as_ref());
         if self.generated.send(unit).await.is_err() { CallEnd::Stopped } else { end }
     }
 }

@@ -8,11 +8,13 @@ use fullbench_store::{GenerationRecord, LaneProgress, RunRecorder, ScoreRecord, 
 use fullbench_types::{FailureReason, NanoDollars, UnitKey};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::lane::GeneratedUnit;
 use super::open::OpenLane;
 use super::plan::Plan;
 use super::progress::Progress;
+use crate::traced;
 
 /// A group is committed at the latest this long after its first record came.
 const GROUP_TIME: Duration = Duration::from_millis(20);
@@ -30,6 +32,7 @@ pub(crate) struct ScoredUnit {
     /// What was paid for scores that are still open: calls that went through before the budget or a stop cut off the rest.
     pub(crate) spent_on_open: NanoDollars,
     pub(crate) _place: OwnedSemaphorePermit,
+    pub(crate) span: Span,
 }
 
 /// A lane's progress with the units recorded ahead of its watermark.
@@ -169,15 +172,18 @@ impl Recorder {
         let spent_on_open = scored.iter().map(|unit| unit.spent_on_open).sum();
         self.store.commit_with_open(&records, &scores, &changed, spent_on_open).await?;
         for unit in scored.into_iter().filter(|unit| unit.complete) {
+            traced::unit_recorded(&unit.span);
             self.done(unit.key, None);
         }
         let mut answered = Vec::with_capacity(generated.len());
         for unit in generated {
-            match &unit.result {
-                Ok(_) if !self.nothing_to_score => answered.push(unit),
-                Ok(_) => self.done(unit.key, None),
-                Err(failure) => self.done(unit.key, Some(failure.reason)),
+            let failure = unit.result.as_ref().err().map(|failure| failure.reason);
+            if failure.is_none() && !self.nothing_to_score {
+                answered.push(unit);
+                continue;
             }
+            traced::unit_recorded(&unit.span);
+            self.done(unit.key, failure);
         }
         if let (Some(to_score), false) = (to_score, answered.is_empty()) {
             let _ = to_score.send(answered);

@@ -9,11 +9,12 @@ use fullbench_types::{NanoDollars, Outcome, Score, UnscoredReason};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tracing::{Instrument, Span};
 
 use super::lane::GeneratedUnit;
 use super::opponents::{Opponents, OpposedAnswer};
 use super::recorder::ScoredUnit;
-use crate::observed;
+use crate::{observed, traced};
 
 /// Units scored together.
 const BATCH: usize = 256;
@@ -162,6 +163,7 @@ async fn score_batch(
             complete,
             spent_on_open,
             _place: unit.place,
+            span: unit.span,
         };
         if scored.send(unit).await.is_err() {
             break;
@@ -204,6 +206,25 @@ fn failed() -> Score {
     Score::unscored(UnscoredReason::ScorerError).because("the scorer failed on this output")
 }
 
+/// The spans of a scorer, one in each of the units that it scores at once. What it asks of models for all of them is in the first,
+/// to which the others are linked. Where nobody listens there are none.
+fn scorer_spans(scorer: &NamedScorer, units: &[GeneratedUnit], positions: &[usize]) -> Vec<Span> {
+    if units.iter().all(|unit| unit.span.is_disabled()) {
+        return Vec::new();
+    }
+    let of_unit = |position: &usize| &units[*position].span;
+    let spans: Vec<Span> = positions
+        .iter()
+        .map(|position| traced::scorer(of_unit(position), &scorer.name, positions.len()))
+        .collect();
+    if let ([first, others @ ..], false) = (spans.as_slice(), scorer.scorer.models().is_empty()) {
+        others.iter().for_each(|other| {
+            other.follows_from(first);
+        });
+    }
+    spans
+}
+
 /// Scores some units in a task of their own, so that a panic stays there; none when it failed.
 async fn scores_in_task(
     scorers: Arc<Vec<NamedScorer>>,
@@ -227,8 +248,11 @@ async fn scores_in_task(
                 Some(Item { other, repetition: unit.key.repetition, ..item })
             })
             .collect();
-        let scores = scorer.scorer.score(&items).await;
+        let spans = scorer_spans(scorer, &units, &positions);
+        let first = spans.first().cloned().unwrap_or_else(Span::none);
+        let scores = scorer.scorer.score(&items).instrument(first).await;
         scores.iter().for_each(|score| observed::scored(&scorer.name, score));
+        spans.iter().zip(&scores).for_each(|(span, score)| traced::scored(span, score));
         (scores.len() == positions.len()).then_some(scores)
     });
     task.await.ok().flatten()

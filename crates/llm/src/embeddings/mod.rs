@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio::time::{Instant, sleep};
+use tracing::Instrument;
 
 pub use config::EmbeddingConfig;
 
@@ -21,6 +22,7 @@ use crate::model::{CallError, FailureClass};
 use crate::rate::RateHeaders;
 use crate::retry::{call_in_time, pause_before_retry};
 use crate::tokens::estimate_tokens;
+use crate::traced::{self, Called, Operation};
 use crate::wire::Wire;
 use crate::wire::embeddings::{EmbeddingReply, body, parse};
 
@@ -143,14 +145,19 @@ impl EmbeddingClient {
                 return Err(self.failure(error, attempts));
             }
             attempts += 1;
-            let error = match call_in_time(&self.limits, deadline, self.call(texts)).await {
+            let span = traced::call(Operation::Embeddings, &self.called(), attempts);
+            let call = call_in_time(&self.limits, deadline, self.call(texts));
+            let error = match call.instrument(span.clone()).await {
                 Ok((reply, rate)) => {
+                    traced::embedded(&span, reply.input_tokens);
                     let used = reply.input_tokens.unwrap_or(tokens);
                     self.lane.succeeded(&permit, tokens, used, &rate);
                     return Ok((reply, attempts));
                 }
                 Err(error) => error,
             };
+            traced::failed(&span, &error);
+            drop(span);
             self.lane.failed(&permit, tokens, &error);
             drop(permit);
             let Some(pause) = pause_before_retry(&error, attempts, &self.limits, deadline) else {
@@ -158,6 +165,16 @@ impl EmbeddingClient {
             };
             tracing::debug!(model = %self.config.model, class = %error.class, attempts, ?pause, "embedding failed, trying again");
             sleep(pause).await;
+        }
+    }
+
+    /// Whom calls go to, as traces have it.
+    fn called(&self) -> Called<'_> {
+        Called {
+            provider: self.model.provider,
+            model: &self.config.model,
+            base_url: self.model.effective_base_url(),
+            endpoint: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use fullbench_types::{ContentHash, Generation, Message, NanoDollars, Usage};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::counters::Counters;
 use super::deployments::{Deployment, Entry, Past, sets_aside};
@@ -22,6 +23,7 @@ use crate::price::{Price, cost, price_of};
 use crate::request::{GenerationRequest, Parameters};
 use crate::retry::{call_in_time, pause_before_retry};
 use crate::tokens::{estimate_messages, estimate_tokens, upper_estimate_messages};
+use crate::traced::{self, Called, Operation};
 
 /// Output tokens reserved for an answer whose length is not limited.
 const RESERVED_OUTPUT_TOKENS: u32 = 4_096;
@@ -267,9 +269,12 @@ impl ModelHandle {
             };
             attempts += 1;
             let (deployment, began) = (turn.deployment, Instant::now());
-            let error = match self.call(deployment, request, deadline).await {
+            let span = traced::call(Operation::Chat, &self.called(deployment), attempts);
+            let call = self.call(deployment, request, deadline).instrument(span.clone());
+            let error = match call.await {
                 Ok(reply) => {
                     let generation = self.finish(request, reply, turn, wanted.tokens);
+                    traced::answered(&span, &generation);
                     let queue = started.elapsed() - latency(&generation).min(started.elapsed());
                     let queue_us = u64::try_from(queue.as_micros()).unwrap_or(u64::MAX);
                     let generation = Generation { attempts, queue_us, ..generation };
@@ -280,6 +285,8 @@ impl ModelHandle {
                 }
                 Err(error) => error,
             };
+            traced::failed(&span, &error);
+            drop(span);
             self.give_back(turn, &error, wanted.tokens, began);
             if self.config.has_endpoints() && sets_aside(error.class) {
                 tracing::debug!(model = %self.name, endpoint = deployment.name, class = %error.class, "endpoint set aside: {error}");
@@ -316,6 +323,16 @@ impl ModelHandle {
         }
         past.failed_at(deployment, error);
         Some(Duration::ZERO)
+    }
+
+    /// Whom a call of a deployment goes to, as traces have it.
+    fn called<'call>(&'call self, deployment: &'call Deployment) -> Called<'call> {
+        Called {
+            provider: self.config.provider,
+            model: self.config.model.as_deref().unwrap_or_default(),
+            base_url: &deployment.base_url,
+            endpoint: deployment.name.as_deref(),
+        }
     }
 
     /// Makes one call within its time.

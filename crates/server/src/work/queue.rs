@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use fullbench_traces::Cause;
 use fullbench_types::{OrganizationId, Priority, RunId};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -28,6 +29,8 @@ pub(crate) struct QueuedRun {
     pub(crate) organization: OrganizationId,
     pub(crate) run: RunId,
     pub(crate) priority: Priority,
+    /// The request that asked for it, in traces.
+    pub(crate) cause: Option<Cause>,
 }
 
 /// Runs that wait, and those that were taken and not yet put down.
@@ -136,7 +139,7 @@ mod tests {
 
     fn run(priority: Priority) -> QueuedRun {
         let organization = fullbench_types::DEFAULT_ORGANIZATION;
-        QueuedRun { organization, run: RunId::generate(), priority }
+        QueuedRun { organization, run: RunId::generate(), priority, cause: None }
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use fullbench_engine::{EngineError, RunControl, RunEnd, execute, prepare_resume, summarize};
 use fullbench_llm::CacheMode;
 use fullbench_store::{EndOfRun, NewEvent, RunRecord, ScopedStore, StoreError};
+use fullbench_traces::Cause;
 use fullbench_types::{EventKind, OrganizationId, RunId, RunOrigin, RunState};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(15);
 /// Takes up what was not finished, and starts the workers.
 pub(super) async fn start(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
-        app.queue().push(QueuedRun { organization, run, priority });
+        app.queue().push(QueuedRun { organization, run, priority, cause: None });
     }
     let sweeping = app.clone();
     app.tasks().spawn(async move {
@@ -62,7 +63,7 @@ async fn take_over(app: &App) -> Result<(), EngineError> {
         }
         let record = app.store().scoped(organization).run(run).await?;
         if record.order.origin != RunOrigin::Evaluation {
-            app.queue().push(QueuedRun { organization, run, priority });
+            app.queue().push(QueuedRun { organization, run, priority, cause: None });
         }
     }
     Ok(())
@@ -70,13 +71,13 @@ async fn take_over(app: &App) -> Result<(), EngineError> {
 
 /// Puts a stored run into the queue.
 pub(crate) fn enqueue(app: &App, organization: OrganizationId, run: &RunRecord) {
-    let priority = run.order.priority;
-    app.queue().push(QueuedRun { organization, run: run.id, priority });
+    let (run, priority) = (run.id, run.order.priority);
+    app.queue().push(QueuedRun { organization, run, priority, cause: Cause::current() });
 }
 
 async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) {
     let store = app.store().scoped(queued.organization);
-    if let Err(error) = carry_out(app, &store, queued.run, &cancelled).await {
+    if let Err(error) = carry_out(app, &store, queued, &cancelled).await {
         tracing::warn!(run = %queued.run, %error, "a run could not be carried out");
         let ended = end(&store, queued.run, RunState::Failed, &[error.to_string()]).await;
         if let Err(error) = ended {
@@ -88,7 +89,7 @@ async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) {
 async fn carry_out(
     app: &App,
     store: &ScopedStore,
-    id: RunId,
+    QueuedRun { run: id, cause, .. }: QueuedRun,
     cancelled: &CancellationToken,
 ) -> Result<(), EngineError> {
     let record = store.run(id).await?;
@@ -126,7 +127,13 @@ async fn carry_out(
         provider_batch: false,
         leaves_end_to_caller: true,
     };
-    let ended = execute(prepared, control, |_| {}).await;
+    // The request is over before the run is: they are linked, and neither is in the other.
+    let link_to_request = |_| {
+        if let Some(cause) = cause {
+            cause.link();
+        }
+    };
+    let ended = execute(prepared, control, link_to_request).await;
     stopping.abort();
     let RunEnd { record, open, .. } = ended?;
     if cancelled.is_cancelled() {

@@ -11,6 +11,7 @@ use crate::commands::serving::serving_config;
 use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
 use crate::home::{Home, master_keys};
+use crate::logging::trace_settings;
 use crate::output;
 
 /// Checks everything, and tells all that is wrong at once. Nothing is made or changed.
@@ -34,6 +35,7 @@ pub(super) async fn run(
                 "secrets: kept under the key in `secret.key` of the home folder".to_owned()
             }
         }),
+        traces(serve, configured),
         database(configured).await,
     ];
     let mut wrong = Vec::new();
@@ -54,6 +56,13 @@ fn connections(serve: &ServeArguments) -> Result<String, CliError> {
     Ok(match config.tls {
         Some(files) => format!("TLS: certificate of {}", files.certificate.display()),
         None => "TLS: none".to_owned(),
+    })
+}
+
+fn traces(serve: &ServeArguments, configured: &Configured) -> Result<String, CliError> {
+    Ok(match trace_settings(&serve.traces, configured)? {
+        Some(settings) => format!("traces: to {}", settings.collector()),
+        None => "traces: none".to_owned(),
     })
 }
 

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use clap::CommandFactory;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory};
 use fullbench_store::DatabaseLocation;
+use fullbench_traces::without_secrets;
 use serde::Serialize;
 
 use crate::arguments::config::ShowArguments;
@@ -29,7 +30,7 @@ struct Shown {
 
 /// Shows every setting.
 pub(super) fn run(arguments: &ShowArguments, configured: &Configured) -> Result<Exit, CliError> {
-    let matches = leaf(&configured.matches);
+    let matches = configured.said_to_command();
     let command = Arguments::command();
     let mut all: Vec<Shown> = Vec::new();
     for setting in SETTINGS {
@@ -80,11 +81,6 @@ pub(super) fn run(arguments: &ShowArguments, configured: &Configured) -> Result<
     Ok(Exit::Fine)
 }
 
-/// What was said to the innermost command.
-fn leaf(matches: &ArgMatches) -> &ArgMatches {
-    matches.subcommand().map_or(matches, |(_, inner)| leaf(inner))
-}
-
 /// An address without who signs in there: `user:password@` is hidden.
 fn without_user(value: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = value.split_once("://") else { return value.into() };
@@ -95,16 +91,17 @@ fn without_user(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// A secret as it may be shown: of a database everything but the password.
+/// A secret as it may be shown: of an address everything but the password.
 fn masked(argument: &str, values: &[String]) -> String {
-    let database = match (argument, values) {
-        ("database", [url]) => url.parse().ok(),
+    let shown = match (argument, values) {
+        ("database", [url]) => match url.parse() {
+            Ok(DatabaseLocation::Postgres { url, .. }) => Some(url.to_string()),
+            _ => None,
+        },
+        ("otlp_endpoint", [url]) => without_secrets(url),
         _ => None,
     };
-    match database {
-        Some(DatabaseLocation::Postgres { url, .. }) => url.to_string(),
-        _ => HIDDEN.to_owned(),
-    }
+    shown.unwrap_or_else(|| HIDDEN.to_owned())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::view::{Evaluation, EvaluationStatus, LATENCY, NamedScore, is_open};
@@ -238,9 +239,9 @@ impl Single {
             .map(|index| {
                 let set = self.set.clone();
                 let (case, generation) = (case.clone(), self.generation.clone());
-                tokio::spawn(
-                    async move { (index, set.scorers.score(index, &case, &generation).await) },
-                )
+                let scoring =
+                    async move { (index, set.scorers.score(index, &case, &generation).await) };
+                tokio::spawn(scoring.in_current_span())
             })
             .collect();
         let deadline = tokio::time::sleep(timeout);

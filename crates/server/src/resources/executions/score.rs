@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::execution_run;
@@ -106,13 +107,14 @@ async fn score(
     };
     // A task of its own: who asked may go away, and the run still comes to its end.
     let (scored, scoped) = (prepared.record.id, store.clone());
-    let scoring = app.tasks().spawn(async move {
+    let scoring = async move {
         let (state, notes) = match execute(prepared, control, |_| {}).await {
             Ok(RunEnd { record, .. }) => (record.state, record.notes),
             Err(error) => (RunState::Incomplete, vec![error.to_string()]),
         };
         end(&scoped, scored, state, &notes).await
-    });
+    };
+    let scoring = app.tasks().spawn(scoring.in_current_span());
     let run = scoring.await.map_err(|error| internal(&error))??;
     let reader = RunReader::open(store, &run).await?;
     let unit = reader.page(None, 1).await?.pop();

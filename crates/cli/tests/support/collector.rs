@@ -1,0 +1,165 @@
+//! A collector of traces: takes what is posted to it, and reads it as OTLP.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use serde_json::{Value, json};
+
+/// A collector on a port of its own.
+pub(crate) struct Collector {
+    url: String,
+    posts: Arc<Mutex<Vec<Post>>>,
+}
+
+/// What was posted.
+#[derive(Clone)]
+pub(crate) struct Post {
+    /// The first line and the headers, in small letters.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+/// A span as the tests look at it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) name: String,
+    pub(crate) trace: String,
+    pub(crate) id: String,
+    /// Empty for one that is in no other.
+    pub(crate) parent: String,
+    pub(crate) kind: i32,
+    /// 2 for an error.
+    pub(crate) status: i32,
+    pub(crate) attributes: BTreeMap<String, Value>,
+    /// The spans it is linked to.
+    pub(crate) links: Vec<String>,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Events, status messages: anything that could carry a text.
+    pub(crate) texts: usize,
+}
+
+impl Collector {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let posts = Arc::new(Mutex::new(Vec::new()));
+        let kept = posts.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let kept = kept.clone();
+                std::thread::spawn(move || answer(&stream.unwrap(), &kept));
+            }
+        });
+        Self { url, posts }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Everything that was posted so far.
+    pub(crate) fn posts(&self) -> Vec<Post> {
+        self.posts.lock().unwrap().clone()
+    }
+
+    /// All spans so far.
+    pub(crate) fn spans(&self) -> Vec<Seen> {
+        let requests = self.requests();
+        let of_scopes = requests.into_iter().flat_map(|request| request.resource_spans);
+        let scopes = of_scopes.flat_map(|resource| resource.scope_spans);
+        scopes.flat_map(|scope| scope.spans).map(Seen::from).collect()
+    }
+
+    /// What the sender says of itself.
+    pub(crate) fn resource(&self) -> BTreeMap<String, Value> {
+        let request = self.requests().into_iter().next().unwrap();
+        attributes(request.resource_spans[0].resource.clone().unwrap().attributes)
+    }
+
+    fn requests(&self) -> Vec<ExportTraceServiceRequest> {
+        let posts = self.posts();
+        posts
+            .iter()
+            .map(|post| ExportTraceServiceRequest::decode(post.body.as_slice()).unwrap())
+            .collect()
+    }
+}
+
+/// Answers every request of a connection with success.
+fn answer(stream: &TcpStream, kept: &Mutex<Vec<Post>>) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).unwrap_or_default() == 0 {
+                return;
+            }
+        }
+        let head = head.to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let mut body = vec![0; length.unwrap().trim().parse().unwrap()];
+        reader.read_exact(&mut body).unwrap();
+        kept.lock().unwrap().push(Post { head, body });
+        let mut stream = stream;
+        if stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").is_err() {
+            return;
+        }
+    }
+}
+
+impl From<Span> for Seen {
+    fn from(span: Span) -> Self {
+        let status = span.status.unwrap_or_default();
+        Self {
+            name: span.name,
+            trace: hex(&span.trace_id),
+            id: hex(&span.span_id),
+            parent: hex(&span.parent_span_id),
+            kind: span.kind,
+            status: status.code,
+            attributes: attributes(span.attributes),
+            links: span.links.iter().map(|link| hex(&link.span_id)).collect(),
+            start: span.start_time_unix_nano,
+            end: span.end_time_unix_nano,
+            texts: span.events.len() + usize::from(!status.message.is_empty()),
+        }
+    }
+}
+
+impl Seen {
+    /// An attribute, or null.
+    pub(crate) fn get(&self, name: &str) -> Value {
+        self.attributes.get(name).cloned().unwrap_or_default()
+    }
+
+    /// A whole number.
+    pub(crate) fn number(&self, name: &str) -> i64 {
+        self.get(name).as_i64().unwrap_or_else(|| panic!("no {name} in {self:?}"))
+    }
+}
+
+fn attributes(all: Vec<KeyValue>) -> BTreeMap<String, Value> {
+    all.into_iter().map(|one| (one.key, value(one.value.unwrap().value))).collect()
+}
+
+fn value(value: Option<any_value::Value>) -> Value {
+    match value {
+        Some(AnyValue::StringValue(text)) => json!(text),
+        Some(AnyValue::BoolValue(is)) => json!(is),
+        Some(AnyValue::IntValue(number)) => json!(number),
+        Some(AnyValue::DoubleValue(number)) => json!(number),
+        other => json!(format!("{other:?}")),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

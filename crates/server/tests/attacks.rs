@@ -10,7 +10,7 @@ use common::backend::{self, Place, on_every_backend};
 use common::version::version;
 use common::{TestServer, answer, with_json};
 use fullbench_types::DEFAULT_ORGANIZATION;
-use serde_json::{Value, json};
+use serde_json::json;
 
 on_every_backend!(
     a_key_is_right_to_the_last_letter_or_opens_nothing,

@@ -8,7 +8,7 @@ use fullbench_store::{
     MasterKey, MasterKeySource, MasterKeys, NewOrganization, Purpose, ScopedStore, Store,
     StoreError, StoreLocation,
 };
-use fullbench_types::{DEFAULT_ORGANIZATION, Plan};
+use fullbench_types::Plan;
 
 on_every_backend!(
     sealed_values_open_after_a_restart_and_for_their_organization_only,

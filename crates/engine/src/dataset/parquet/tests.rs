@@ -69,7 +69,10 @@ fn pages_that_unfold_to_too_much_are_refused_before_they_do() {
     for compression in
         [Compression::ZSTD(ZstdLevel::default()), Compression::GZIP(GzipLevel::default())]
     {
-        refused(file(TEXT, &[long.clone()], None, compression, false), "its pages are too large");
+        refused(
+            file(TEXT, std::slice::from_ref(&long), None, compression, false),
+            "its pages are too large",
+        );
     }
     let short = ByteArray::from("short");
     assert_eq!(read_all(file(TEXT, &[short], None, Compression::SNAPPY, true)), (1, vec![]));

@@ -81,11 +81,10 @@ impl ScopedStore {
             last_count: measured.map(|measured| measured.count),
             last_subject: measured.and_then(|measured| measured.subject.clone()),
             evaluated_at: Some(now),
-            notified_at: if is_told_bad { Some(now) } else { before.notified_at },
             ..before.clone()
         };
         let transaction = self.database.begin().await?;
-        let kept = rule::Entity::update_many()
+        let mut keeping = rule::Entity::update_many()
             .col_expr(rule::Column::State, Expr::value(after.state.as_str()))
             .col_expr(rule::Column::Since, Expr::value(after.since.as_millisecond()))
             .col_expr(rule::Column::LastValue, Expr::value(after.last_value))
@@ -95,18 +94,15 @@ impl ScopedStore {
             )
             .col_expr(rule::Column::LastSubject, Expr::value(after.last_subject.clone()))
             .col_expr(rule::Column::EvaluatedAt, Expr::value(now.as_millisecond()))
-            .col_expr(
-                rule::Column::NotifiedAt,
-                Expr::value(after.notified_at.map(Timestamp::as_millisecond)),
-            )
             .col_expr(rule::Column::DueAt, Expr::value(next.as_millisecond()))
             .filter(rule::Column::Id.eq(before.id))
             .filter(rule::Column::OrganizationId.eq(self.organization.0))
             .filter(rule::Column::DueAt.eq(due.leased_until))
-            .filter(rule::Column::Revision.eq(before.revision as i32))
-            .exec(&transaction)
-            .await?;
-        if kept.rows_affected == 0 {
+            .filter(rule::Column::Revision.eq(before.revision as i32));
+        if is_told_bad {
+            keeping = keeping.col_expr(rule::Column::NotifiedAt, Expr::value(now.as_millisecond()));
+        }
+        if keeping.exec(&transaction).await?.rows_affected == 0 {
             return Ok(None);
         }
         let mut told = AddedEvents::default();

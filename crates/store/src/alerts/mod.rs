@@ -20,11 +20,11 @@ pub use notifications::NotificationRecord;
 pub use outbox::DueNotification;
 pub use slack::SlackAddress;
 
+use fullbench_llm::Secret;
 use fullbench_types::{AlertKind, AlertState};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
 /// Rules that an organization may have.
 pub(crate) const MOST_RULES: u64 = 200;
@@ -65,7 +65,7 @@ pub struct NewAlert {
     /// Who is told by mail.
     pub emails: Vec<String>,
     /// The channel of Slack that is told.
-    pub slack_url: Option<Zeroizing<String>>,
+    pub slack_url: Option<Secret>,
     /// Whether it is looked at.
     pub enabled: bool,
     /// Who made it.
@@ -92,7 +92,7 @@ pub struct AlertChange {
     /// Who is told by mail.
     pub emails: Option<Vec<String>>,
     /// The channel of Slack that is told; none for no longer.
-    pub slack_url: Option<Option<Zeroizing<String>>>,
+    pub slack_url: Option<Option<Secret>>,
     /// Whether it is looked at.
     pub enabled: Option<bool>,
 }

@@ -1,11 +1,11 @@
 //! Messages by mail and to Slack that are to be sent: leased by one server at a time, and tried until they are taken.
 
+use fullbench_llm::Secret;
 use fullbench_types::{NotificationStatus, OrganizationId};
 use jiff::{SignedDuration, Timestamp};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
 use super::NotificationRecord;
 use super::notifications::record;
@@ -65,10 +65,7 @@ impl Store {
 
 impl ScopedStore {
     /// The address of the channel of Slack that a rule tells; none where it tells none, or is gone.
-    pub async fn alert_slack_url(
-        &self,
-        rule: Uuid,
-    ) -> Result<Option<Zeroizing<String>>, StoreError> {
+    pub async fn alert_slack_url(&self, rule: Uuid) -> Result<Option<Secret>, StoreError> {
         let row = match self.alert_row_in(&self.database, rule).await {
             Err(StoreError::NameNotFound { .. }) => return Ok(None),
             found => found?,

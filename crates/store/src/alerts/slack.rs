@@ -1,7 +1,7 @@
 //! The address of a channel of Slack: who has it can write there, so that it is kept sealed and shown by its ends alone.
 
+use fullbench_llm::Secret;
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
 use crate::vault::Purpose;
 use crate::{ScopedStore, StoreError};
@@ -32,11 +32,11 @@ impl ScopedStore {
     pub(super) async fn sealed_address(
         &self,
         rule: Uuid,
-        url: Option<&Zeroizing<String>>,
+        url: Option<&Secret>,
     ) -> Result<KeptAddress, StoreError> {
-        let Some(url) = url else { return Ok(KeptAddress::default()) };
+        let Some(url) = url.map(Secret::reveal) else { return Ok(KeptAddress::default()) };
         let sealed = self.seal(Purpose::Alert, url.as_bytes(), rule.as_bytes()).await?;
-        let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let letters: Vec<char> = path.chars().collect();
         let last_four = (letters.len() >= LONG_ENOUGH)
@@ -49,10 +49,10 @@ impl ScopedStore {
         &self,
         rule: Uuid,
         sealed: &[u8],
-    ) -> Result<Zeroizing<String>, StoreError> {
+    ) -> Result<Secret, StoreError> {
         let opened = self.open(Purpose::Alert, sealed, rule.as_bytes()).await?;
         let text = std::str::from_utf8(&opened)
             .map_err(|_| StoreError::Damaged("an address of Slack is no text".to_owned()))?;
-        Ok(Zeroizing::new(text.to_owned()))
+        Ok(Secret::new(text))
     }
 }

@@ -1,7 +1,5 @@
 //! Who is told, by real receivers: a webhook, a mail server and a server that takes messages as Slack does.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fullbench_server::Server;
@@ -10,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::{Place, on_every_backend};
 use crate::common::TestServer;
+use crate::common::captured::Captured;
 use crate::common::mail::MailServer;
 use crate::common::receiver::Receiver;
 use crate::fixture::{config, make, spend, spending_rule, stands, start};
@@ -144,30 +143,8 @@ async fn two_servers_tell_it_once(place: Place) {
     serving.await.unwrap();
 }
 
-/// What the server writes into its log.
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Captured {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 async fn a_dead_address_of_slack_is_tried_again_and_shown_nowhere(place: Place) {
-    let log = Captured::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _captured = tracing::subscriber::set_default(subscriber);
-
+    let (log, _captured) = Captured::start();
     let server = start(place, config(None, &[20, 20])).await;
     let (busy, busy_url) = Receiver::start(&[500, 302]).await;
     let dead = {
@@ -206,9 +183,9 @@ async fn a_dead_address_of_slack_is_tried_again_and_shown_nowhere(place: Place) 
     seen.push_str(&given_up.to_string());
     seen.push_str(&arrived.to_string());
     assert!(!seen.contains(TOKEN), "an answer has the address");
-    let written = log.0.lock().unwrap().clone();
-    assert!(has(&written, b"an alert could not be told"), "nothing was captured");
-    assert!(!has(&written, TOKEN.as_bytes()), "the log has the address");
+    let written = log.text();
+    assert!(written.contains("an alert could not be told"), "nothing was captured");
+    assert!(!written.contains(TOKEN), "the log has the address");
     if !server.place.is_postgres() {
         for file in std::fs::read_dir(server.place.home()).unwrap() {
             let path = file.unwrap().path();

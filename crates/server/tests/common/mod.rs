@@ -3,6 +3,7 @@
 
 #[path = "../../../store/tests/backend/mod.rs"]
 pub(crate) mod backend;
+pub(crate) mod captured;
 pub(crate) mod mail;
 pub(crate) mod receiver;
 pub(crate) mod version;

@@ -121,6 +121,18 @@ impl ScopedStore {
         Ok(news)
     }
 
+    /// Lets a rule be due at a time, for whoever takes it then, without anything having been found.
+    pub async fn put_back_alert(&self, due: &DueAlert, at: Timestamp) -> Result<(), StoreError> {
+        rule::Entity::update_many()
+            .col_expr(rule::Column::DueAt, Expr::value(at.as_millisecond()))
+            .filter(rule::Column::Id.eq(due.alert.id))
+            .filter(rule::Column::OrganizationId.eq(self.organization.0))
+            .filter(rule::Column::DueAt.eq(due.leased_until))
+            .exec(&self.database)
+            .await?;
+        Ok(())
+    }
+
     /// Whether the rule, as it was seen, is now ours until then.
     async fn lease_alert(&self, row: &rule::Model, until: i64) -> Result<bool, StoreError> {
         let done = rule::Entity::update_many()

@@ -126,6 +126,13 @@ async fn one_server_looks_at_a_rule_at_a_time(place: Place) {
     let twice = own.note_evaluation(&again, Some(&bad), now, now).await.unwrap();
     assert_eq!(twice, None);
     assert_eq!((told(own, alert.id).await.len(), events(own).await.len()), (3, 1));
+
+    // Who could not look puts it back, if it is still theirs.
+    let held = take(&fixture.store).await.unwrap();
+    own.put_back_alert(&again, now).await.unwrap();
+    assert!(take(&other).await.is_none());
+    own.put_back_alert(&held, now).await.unwrap();
+    assert!(take(&other).await.is_some());
 }
 
 async fn what_is_noted_of_a_changed_rule_is_nothing(place: Place) {

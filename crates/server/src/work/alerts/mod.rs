@@ -27,6 +27,8 @@ const LONGEST: Duration = Duration::from_secs(240);
 const LEASE: SignedDuration = SignedDuration::from_secs(LONGEST.as_secs() as i64 + 60);
 /// The longest wait before looking whether a rule is due, since somebody may have made or changed one.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long a rule is left alone that could not be looked at.
+const AFTER_FAILURE: Duration = Duration::from_secs(300);
 /// How much longer than it took to look at a rule it is left alone at least.
 const REST: u32 = 20;
 
@@ -58,8 +60,10 @@ pub(super) fn start(app: &App) -> Result<(), StartError> {
 async fn look_at_due(app: &App) -> Result<(), StoreError> {
     while !app.stop().is_cancelled() {
         let Some(due) = app.store().take_alert(LEASE).await? else { break };
+        let store = app.store().scoped(due.organization);
         let looked = tokio::select! {
-            () = app.stop().cancelled() => return Ok(()),
+            // Another server, or the next one, looks at it.
+            () = app.stop().cancelled() => return store.put_back_alert(&due, Timestamp::now()).await,
             looked = tokio::time::timeout(LONGEST, look_at(app, &due)) => looked,
         };
         let result = match looked {
@@ -74,6 +78,9 @@ async fn look_at_due(app: &App) -> Result<(), StoreError> {
             }
         };
         metrics::counter!("fullbench_alert_evaluations_total", "result" => result).increment(1);
+        if result == "failed" {
+            store.put_back_alert(&due, after(AFTER_FAILURE)).await?;
+        }
     }
     Ok(())
 }
@@ -84,9 +91,7 @@ async fn look_at(app: &App, due: &DueAlert) -> Result<&'static str, EngineError>
     let (now, started) = (Timestamp::now(), Instant::now());
     let measured = measure::measure(&store, &due.alert, now).await?;
     // A rule that takes long is looked at less often, so that it never takes much of the database's time.
-    let wait = app.config().alert_every.max(started.elapsed() * REST);
-    let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
-    let next = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+    let next = after(app.config().alert_every.max(started.elapsed() * REST));
     let news = store.note_evaluation(due, measured.as_ref(), now, next).await?;
     if let Some(news) = news {
         tracing::info!(alert = %due.alert.id, %news, "an alert is told");
@@ -98,4 +103,10 @@ async fn look_at(app: &App, due: &DueAlert) -> Result<&'static str, EngineError>
         }
     }
     Ok(if measured.is_some() { "measured" } else { "no_data" })
+}
+
+/// The moment after a wait.
+fn after(wait: Duration) -> Timestamp {
+    let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+    Timestamp::now().saturating_add(wait).unwrap_or(Timestamp::MAX)
 }

@@ -19,7 +19,7 @@ import schemathesis
 KNOWN: dict[str, list[Any]] = json.loads(Path(os.environ["FULLBENCH_API_KNOWN"]).read_text("utf-8"))
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # What is refused unless it is known, and cannot be made here.
-REFUSED = ("custom_rubrics", "experiment_id", "variant_id", "webhook_url")
+REFUSED = ("custom_rubrics", "emails", "experiment_id", "slack_url", "variant_id", "webhook_url")
 # What a request needs although the document, which knows each field by itself, cannot say so.
 NEEDED: dict[str, dict[str, Any]] = {
     "/v1/evaluations": {"metrics": ["exact_match"]},

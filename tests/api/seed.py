@@ -50,6 +50,9 @@ def main(models_url: str) -> dict[str, list[Any]]:
         client.send(operations.create_prompt_version(prompt.prompt_id, {"template": "{{ input }}"}))
         webhook = client.send(operations.create_webhook({"url": f"{models_url}/webhook", "events": ["run.results"]}))
         delivery = client.send(operations.test_webhook(webhook.webhook_id))
+        alert = client.send(
+            operations.create_alert({"name": "seeded", "kind": "error_rate", "threshold": 0.5})
+        )
     jobs = [batch.job_id for batch in batches]
     return {
         "dataset_id": [second.dataset_id],
@@ -79,6 +82,7 @@ def main(models_url: str) -> dict[str, list[Any]]:
         "prompt_id": [prompt.prompt_id],
         "webhook_id": [webhook.webhook_id],
         "delivery_id": [delivery.delivery_id],
+        "alert_id": [alert.alert_id],
     }
 
 

@@ -147,8 +147,13 @@ async fn more_than_half_of_the_samples_are_enough_and_the_rest_is_told() {
 
 #[tokio::test]
 async fn failures_of_the_provider_are_no_low_scores() {
-    let failed = |reason, class| GenerateError::Failed {
-        failure: UnitFailure { reason, message: "HTTP 500: no".to_owned(), attempts: 3 },
+    let failed = |reason, class: FailureClass| GenerateError::Failed {
+        failure: UnitFailure {
+            reason,
+            message: "HTTP 500: no".to_owned(),
+            attempts: 3,
+            code: Some(class.code()),
+        },
         class,
         hint: None,
     };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use fullbench_types::{FailureReason, Generation};
+use fullbench_types::{ErrorCode, FailureReason, Generation};
 
 use crate::rate::RateHeaders;
 use crate::request::GenerationRequest;
@@ -180,6 +180,21 @@ impl FailureClass {
             Self::RateLimit => FailureReason::RateLimited,
             Self::Timeout => FailureReason::Timeout,
             _ => FailureReason::ProviderError,
+        }
+    }
+
+    /// The shared code: what is unavailable or too late fails on the provider's side, or on the way there.
+    #[must_use]
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Self::RateLimit => ErrorCode::RateLimited,
+            Self::Server | Self::Connection | Self::Malformed => ErrorCode::Unavailable,
+            Self::Timeout => ErrorCode::Timeout,
+            Self::Auth | Self::Quota => ErrorCode::Unauthorized,
+            Self::NotFound | Self::NotCached => ErrorCode::NotFound,
+            Self::BadRequest | Self::ContextTooLong | Self::ContentFilter => {
+                ErrorCode::InvalidInput
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub struct ServerConfig {
     pub allow_private_webhooks: bool,
     /// How long to wait after each try to reach a webhook; after the last one it is given up.
     pub webhook_waits: Vec<Duration>,
+    /// How often what alerts watch is looked at.
+    pub alert_every: Duration,
     /// Who has this may read measurements; without it, only the machine itself.
     pub metrics_token: Option<Secret>,
     /// How connections are taken.
@@ -64,6 +66,7 @@ impl Default for ServerConfig {
             quotas: Quotas::default(),
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
+            alert_every: Duration::from_secs(30),
             metrics_token: None,
             serving: ServingConfig::default(),
             secure_cookies: false,

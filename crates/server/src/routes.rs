@@ -46,6 +46,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     endpoints.extend(resources::executions::endpoints());
     endpoints.extend(resources::events::endpoints());
     endpoints.extend(resources::webhooks::endpoints());
+    endpoints.extend(resources::alerts::endpoints());
     endpoints.extend(resources::criteria::endpoints());
     endpoints.extend(resources::thresholds::endpoints());
     endpoints.extend(resources::methods::endpoints());

@@ -105,6 +105,14 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     assert_eq!(status, 202, "{delivery}");
     ids.insert("delivery_id", text(&delivery, "delivery_id"));
     ids.insert("webhook_id", webhook);
+    let alert = json!({"name": SECRET, "kind": "spend", "threshold": 0.8,
+        "channels": {"webhooks": true, "slack_url": format!("https://{SECRET}.invalid/")}});
+    let (status, alert) = server.post("/v1/alerts", alert).await;
+    assert_eq!(status, 201, "{alert}");
+    let alert = text(&alert, "alert_id");
+    let looked = |alert: &Value| alert["last_evaluated_at"].is_string();
+    server.wait(&format!("/v1/alerts/{alert}"), looked).await;
+    ids.insert("alert_id", alert);
     let model = json!({"provider": "openai", "model": "sim-80", "name": SECRET,
         "base_url": format!("{}/v1", simulator.url())});
     let (status, made) = server.post("/v1/models", model.clone()).await;
@@ -292,11 +300,16 @@ async fn everything(server: &TestServer) -> Vec<Value> {
         "/v1/judges",
         "/v1/models",
         "/v1/webhooks",
+        "/v1/alerts",
         "/v1/provider-keys",
         "/v1/organization/webhook-secret",
     ] {
-        let (status, body) = server.get(path).await;
+        let (status, mut body) = server.get(path).await;
         assert_eq!(status, 200, "{path}: {body}");
+        if let Some(alert) = body.pointer_mut("/alerts/0") {
+            // The server goes on looking at it.
+            alert["last_evaluated_at"].take();
+        }
         seen.push(body);
     }
     seen

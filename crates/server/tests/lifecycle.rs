@@ -3,12 +3,11 @@
 
 mod common;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
+use common::captured::Captured;
 use fullbench_store::NewVersion;
 use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
 use serde_json::json;
@@ -108,30 +107,8 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
 }
 
-/// What the server writes into its log.
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Captured {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 async fn an_erased_organization_leaves_nothing_behind(place: Place) {
-    let log = Captured::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _captured = tracing::subscriber::set_default(subscriber);
-
+    let (log, _captured) = Captured::start();
     let mut server = TestServer::start(place).await;
     let other = server.as_other_organization().await;
     let kept = json!({"name": "kept", "type": "EVALUATION"});
@@ -163,7 +140,7 @@ async fn an_erased_organization_leaves_nothing_behind(place: Place) {
     let (_, verified) = server.get("/v1/audit-log/verify").await;
     assert_eq!(verified["intact"], true, "{verified}");
     assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
-    let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let written = log.text();
     assert!(written.contains("answered"), "nothing was captured");
     assert!(!written.contains(MARK), "the log of the server has data in it");
     server.stop().await;

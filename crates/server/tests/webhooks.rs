@@ -3,23 +3,15 @@
 
 mod common;
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::IntoResponse;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
+use common::receiver::Receiver;
 use common::version::version;
 use fullbench_server::ServerConfig;
 use fullbench_types::DEFAULT_ORGANIZATION;
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
-use sha2::Sha256;
 
 on_every_backend!(
     a_receiver_is_told_of_the_end_of_a_batch_with_a_signature,
@@ -30,81 +22,6 @@ on_every_backend!(
     a_receiver_that_is_gone_is_left_alone,
     webhooks_are_made_listed_changed_and_removed,
 );
-
-/// What a receiver got.
-#[derive(Debug, Clone)]
-struct Got {
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-/// Somebody who receives events, and answers as told: with 200 once that is used up.
-#[derive(Clone, Default)]
-struct Receiver {
-    got: Arc<Mutex<Vec<Got>>>,
-    answers: Arc<Mutex<Vec<u16>>>,
-}
-
-impl Receiver {
-    async fn start(answers: &[u16]) -> (Self, String) {
-        let receiver = Self::default();
-        *receiver.answers.lock().unwrap() = answers.iter().rev().copied().collect();
-        let routes = axum::Router::new().fallback(receive).with_state(receiver.clone());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-        (receiver, format!("http://127.0.0.1:{port}/hook"))
-    }
-
-    fn got(&self) -> Vec<Got> {
-        self.got.lock().unwrap().clone()
-    }
-
-    /// Waits until so many came.
-    async fn wait(&self, count: usize) -> Vec<Got> {
-        for _ in 0..600 {
-            if self.got().len() >= count {
-                return self.got();
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("only {} of {count} came", self.got().len());
-    }
-}
-
-async fn receive(
-    State(receiver): State<Receiver>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> impl IntoResponse {
-    receiver.got.lock().unwrap().push(Got { headers, body: body.to_vec() });
-    let status = receiver.answers.lock().unwrap().pop().unwrap_or(200);
-    let status = StatusCode::from_u16(status).unwrap();
-    (status, [(header::LOCATION, "http://127.0.0.1:1/elsewhere")])
-}
-
-impl Got {
-    fn header(&self, name: &str) -> &str {
-        self.headers[name].to_str().unwrap()
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-
-    /// Whether one of the signatures is by this secret.
-    fn is_signed_by(&self, secret: &str) -> bool {
-        let secret = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
-        let mut code = Hmac::<Sha256>::new_from_slice(&secret).unwrap();
-        code.update(self.header("webhook-id").as_bytes());
-        code.update(b".");
-        code.update(self.header("webhook-timestamp").as_bytes());
-        code.update(b".");
-        code.update(&self.body);
-        let expected = format!("v1,{}", STANDARD.encode(code.finalize().into_bytes()));
-        self.header("webhook-signature").split(' ').any(|signature| signature == expected)
-    }
-}
 
 async fn start(place: Place, waits: &[u64]) -> TestServer {
     let config = ServerConfig {

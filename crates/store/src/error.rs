@@ -47,6 +47,8 @@ pub enum EntityKind {
     Delivery,
     /// A key of a provider.
     ProviderKey,
+    /// What is watched, and who is told.
+    AlertRule,
 }
 
 impl fmt::Display for EntityKind {
@@ -70,6 +72,7 @@ impl fmt::Display for EntityKind {
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
             Self::ProviderKey => "key of the provider",
+            Self::AlertRule => "rule",
         })
     }
 }
@@ -192,6 +195,14 @@ pub enum StoreError {
         kind: EntityKind,
         /// Its name.
         name: String,
+    },
+    /// There are as many as there may be.
+    #[error("there are {limit} {kind}s already")]
+    TooMany {
+        /// What was to be added.
+        kind: EntityKind,
+        /// How many there may be.
+        limit: u64,
     },
     /// A name that cannot be typed or told apart.
     #[error("`{name}` is no name for a {kind}")]
@@ -333,6 +344,7 @@ impl StoreError {
             | Self::NewerTables(_)
             | Self::FileExists(_)
             | Self::NameTaken { .. }
+            | Self::TooMany { .. }
             | Self::Immutable { .. }
             | Self::InUse { .. }
             | Self::BeingValidated
@@ -385,6 +397,7 @@ impl StoreError {
                 }
                 _ => Some("choose another name"),
             },
+            Self::TooMany { .. } => Some("remove one that is not needed any more"),
             Self::NameInvalid { kind: EntityKind::Judge, .. } => Some(
                 "use up to 100 lower-case letters, digits, `_`, `-` and `.`, a letter or digit first",
             ),

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 extern crate self as fullbench_store;
+mod alerts;
 mod audit;
 #[cfg(test)]
 #[path = "../tests/backend/mod.rs"]
@@ -48,6 +49,10 @@ mod status;
 mod usage;
 mod vault;
 
+pub use alerts::{
+    AlertChange, AlertFilter, AlertMessage, AlertRecord, AlertScope, DueAlert, DueNotification,
+    Measurement, NewAlert, NotificationRecord, SlackAddress,
+};
 pub use audit::{
     AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey, AuditLine, AuditReport,
     ChainCheck, NewAuditEntry, SEAL_BROKEN, check_audit_file,

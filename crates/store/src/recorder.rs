@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use fullbench_types::{EventKind, Generation, NanoDollars, RunId, Score, UnitFailure, UnitKey};
+use fullbench_types::{
+    ErrorCode, EventKind, Generation, NanoDollars, RunId, Score, UnitFailure, UnitKey,
+};
 use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -58,7 +60,7 @@ pub struct ToldNames {
 const GENERATION_COLUMNS: &str = "run_id, case_index, model_index, repetition, organization_id, \
     case_key, status, text, finish_reason, input_tokens, output_tokens, cached_input_tokens, \
     cache_write_tokens, reasoning_tokens, latency_us, time_to_first_token_us, queue_us, \
-    cost_nanodollars, attempts, cached, reported_model, details, raw, recorded_at";
+    cost_nanodollars, attempts, cached, reported_model, details, raw, failure_code, recorded_at";
 
 const SCORE_COLUMNS: &str = "run_id, case_index, model_index, repetition, scorer, revision, \
     organization_id, outcome, reason, raw, value, reasoning, evidence, confidence, \
@@ -75,7 +77,7 @@ const REPLACE_FAILURES: &str = "ON CONFLICT (run_id, case_index, model_index, re
     cost_nanodollars = excluded.cost_nanodollars, \
     attempts = generations.attempts + excluded.attempts, cached = excluded.cached, \
     reported_model = excluded.reported_model, details = excluded.details, raw = excluded.raw, \
-    recorded_at = excluded.recorded_at WHERE generations.status <> 'answered'";
+    failure_code = excluded.failure_code, recorded_at = excluded.recorded_at WHERE generations.status <> 'answered'";
 
 /// A score never changes, but for one that is missing because the provider of its scorer failed.
 const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_index, repetition, scorer, \
@@ -367,6 +369,7 @@ fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
         generation.reported_model.clone().into(),
         details.into(),
         generation.raw.clone().into(),
+        Value::String(None),
     ]);
 }
 
@@ -381,5 +384,6 @@ fn failed_values(failure: &UnitFailure, values: &mut Vec<Value>) {
         nothing(),
         nothing(),
         failure.message.clone().into(),
+        failure.code.map(ErrorCode::as_str).into(),
     ]);
 }

@@ -1,8 +1,8 @@
 //! Results read back in the order of their keys, page by page.
 
 use fullbench_types::{
-    ChoiceProbability, FailureReason, FinishReason, Generation, NanoDollars, Outcome, RunId, Score,
-    TokenLogprob, UnitFailure, UnitKey, Usage,
+    ChoiceProbability, ErrorCode, FailureReason, FinishReason, Generation, NanoDollars, Outcome,
+    RunId, Score, TokenLogprob, UnitFailure, UnitKey, Usage,
 };
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 use serde::Deserialize;
@@ -112,7 +112,7 @@ impl ScopedStore {
             "SELECT case_index, model_index, repetition, case_key, status, finish_reason, \
              input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, \
              reasoning_tokens, latency_us, time_to_first_token_us, queue_us, cost_nanodollars, \
-             attempts, cached, reported_model, {text}, {details}, {raw} FROM generations \
+             attempts, cached, reported_model, {text}, {details}, {raw}, failure_code FROM generations \
              WHERE run_id = $1 AND organization_id = $2 {condition} \
              ORDER BY case_index, model_index, repetition LIMIT $3"
         );
@@ -174,7 +174,9 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
     if status != "answered" {
         let reason = FailureReason::from_word(&status)
             .ok_or_else(|| StoreError::Damaged(format!("an unknown status `{status}`")))?;
-        let failure = UnitFailure { reason, message: raw.unwrap_or_default(), attempts };
+        let code: Option<String> = row.try_get_by_index(21)?;
+        let code = code.as_deref().and_then(ErrorCode::from_word);
+        let failure = UnitFailure { reason, message: raw.unwrap_or_default(), attempts, code };
         return Ok(UnitResult { key, case_key, result: Err(failure), scores: Vec::new() });
     }
     let number = |index| -> Result<Option<u64>, StoreError> {

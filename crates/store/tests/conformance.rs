@@ -9,8 +9,8 @@ use fullbench_store::{
     ResultDetail, RunRecord, ScopedStore, ScoreRecord, Store, StoreError,
 };
 use fullbench_types::{
-    ChoiceProbability, ContentHash, DEFAULT_ORGANIZATION, FailureReason, Generation, NanoDollars,
-    OrganizationId, RunKind, RunState, Score, UnitFailure, UnitKey,
+    ChoiceProbability, ContentHash, DEFAULT_ORGANIZATION, ErrorCode, FailureReason, Generation,
+    NanoDollars, OrganizationId, RunKind, RunState, Score, UnitFailure, UnitKey,
 };
 use serde_json::{Value, json};
 
@@ -67,7 +67,8 @@ fn answer(text: &str) -> Generation {
 }
 
 fn failure() -> UnitFailure {
-    UnitFailure { reason: FailureReason::Timeout, message: "late".to_owned(), attempts: 8 }
+    let (reason, code) = (FailureReason::Timeout, Some(ErrorCode::Timeout));
+    UnitFailure { reason, message: "late".to_owned(), attempts: 8, code }
 }
 
 fn score(key: UnitKey, scorer: u8, revision: u32, passed: bool) -> ScoreRecord {

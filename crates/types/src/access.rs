@@ -48,14 +48,23 @@ words! {
         ReadWebhooks = "webhooks:read",
         /// Make, change, try out and remove webhooks.
         ChangeWebhooks = "webhooks:write",
+        /// See alerts, how they stand and who was told.
+        ReadAlerts = "alerts:read",
+        /// Make, change, try out and remove alerts.
+        ChangeAlerts = "alerts:write",
         /// Read, verify and export the audit log.
         ReadAudit = "audit:read",
     }
 }
 
 /// Viewers look, at everything but who may do what.
-const VIEWER: &[Action] =
-    &[Action::ReadOrganization, Action::ReadDatasets, Action::ReadRuns, Action::ReadDefinitions];
+const VIEWER: &[Action] = &[
+    Action::ReadOrganization,
+    Action::ReadDatasets,
+    Action::ReadRuns,
+    Action::ReadDefinitions,
+    Action::ReadAlerts,
+];
 
 /// Annotators see what they label, and no results that could sway them.
 const ANNOTATOR: &[Action] =
@@ -74,6 +83,7 @@ const ENGINEER: &[Action] = &[
     Action::ChangeBaselines,
     Action::ChangeDefinitions,
     Action::ReadWebhooks,
+    Action::ChangeAlerts,
 ];
 
 impl UserRole {

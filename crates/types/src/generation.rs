@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureReason, NanoDollars};
+use crate::{ErrorCode, FailureReason, NanoDollars};
 
 /// Why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -176,4 +176,7 @@ pub struct UnitFailure {
     pub message: String,
     /// Calls made.
     pub attempts: u32,
+    /// What kind of thing went wrong, which says on whose side; unknown for failures of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
 }

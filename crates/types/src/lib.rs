@@ -3,6 +3,7 @@
 //! Plain data with serde, no I/O. Every other crate speaks in these words.
 
 mod access;
+mod alert;
 mod audit;
 mod case;
 mod criterion;
@@ -20,6 +21,7 @@ mod score;
 mod words;
 
 pub use access::Action;
+pub use alert::{AlertChannel, AlertKind, AlertNews, AlertState, NotificationStatus};
 pub use audit::AuditPhase;
 pub use case::{CaseKey, TestCase, lookup, text_of};
 pub use criterion::{Criterion, RubricLevel, Scale};

@@ -145,6 +145,10 @@ words! {
         EvaluationsCompleted = "evaluations.completed",
         /// A version of a data set was looked through.
         DatasetValidated = "dataset.validated",
+        /// What a rule watches went over its threshold, or still is.
+        AlertFiring = "alert.firing",
+        /// What a rule watches is at or under its threshold again.
+        AlertResolved = "alert.resolved",
         /// A webhook is tried out.
         WebhookTest = "webhook.test",
     }

@@ -72,6 +72,16 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_OPEN_RUNS", default_value_t = 10_000)]
     pub(crate) quota_open_runs: u64,
 
+    /// How often what alerts watch is looked at, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "FULLBENCH_ALERT_SECONDS",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u16).range(1..=3600)
+    )]
+    pub(crate) alert_seconds: u16,
+
     /// Who sends this as a bearer key may read `/metrics`; without it, only this machine
     #[arg(long, value_name = "TOKEN", env = "FULLBENCH_METRICS_TOKEN", hide_env_values = true)]
     pub(crate) metrics_token: Option<String>,

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
@@ -42,6 +43,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
+        alert_every: Duration::from_secs(arguments.alert_seconds.into()),
         concurrent_runs: arguments.concurrent_runs.into(),
         requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
         quotas: Quotas {

@@ -75,6 +75,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("browsers.allow_origins", "allow_origin"),
     plain("models.allow_urls", "allow_model_url"),
     plain("webhooks.allow_private", "allow_private_webhooks"),
+    plain("alerts.seconds", "alert_seconds"),
     plain("connections.max", "max_connections"),
     plain("connections.handshake_timeout", "handshake_timeout"),
     plain("connections.idle_timeout", "idle_timeout"),

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use fullbench_llm::{FailureClass, GenerateError, ModelConfig, ModelHandle};
 use fullbench_store::{CaseReader, ResultDetail, ScopedStore};
 use fullbench_types::{
-    FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, UnscoredReason, text_of,
+    ErrorCode, FailureReason, Generation, RunId, TestCase, UnitFailure, UnitKey, UnscoredReason,
+    text_of,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -155,6 +156,7 @@ impl Lane {
                     reason: FailureReason::ProviderError,
                     message: format!("the case has no recorded answer in `{field}`"),
                     attempts: 0,
+                    code: Some(ErrorCode::InvalidInput),
                 }),
                 Some(answer) => Ok(Generation::recorded(text_of(answer).into_owned())),
             };

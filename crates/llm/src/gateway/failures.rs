@@ -23,7 +23,7 @@ impl ModelHandle {
             None => self.config().key_variable(),
         };
         GenerateError::Failed {
-            failure: UnitFailure { reason: error.class.reason(), message, attempts },
+            failure: unit_failure(error.class, message, attempts),
             class: error.class,
             hint: error.class.hint(variable),
         }
@@ -47,9 +47,14 @@ impl ModelHandle {
             .collect();
         let message = format!("no endpoint is left: {}", each.join("; "));
         GenerateError::Failed {
-            failure: UnitFailure { reason: error.class.reason(), message, attempts },
+            failure: unit_failure(error.class, message, attempts),
             class: error.class,
             hint: error.class.hint(first.account.as_deref()),
         }
     }
+}
+
+/// What is recorded for the unit.
+fn unit_failure(class: FailureClass, message: String, attempts: u32) -> UnitFailure {
+    UnitFailure { reason: class.reason(), message, attempts, code: Some(class.code()) }
 }

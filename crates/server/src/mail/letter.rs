@@ -24,6 +24,11 @@ impl Letter {
         }
     }
 
+    /// Tells somebody something that is known by now.
+    pub(crate) fn news(to: &str, subject: &str, text: String) -> Self {
+        Self { to: to.to_owned(), subject: one_line(subject), text }
+    }
+
     /// Lets somebody set a new password.
     pub(crate) fn password(to: &str, organization: &str, link: &str) -> Self {
         let organization = one_line(organization);

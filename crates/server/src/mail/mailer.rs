@@ -15,6 +15,8 @@ use crate::app::App;
 const WAITS: [u64; 4] = [0, 5, 30, 120];
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long sending a letter may take in all.
+pub(crate) const WHOLE_TRY: Duration = Duration::from_secs(60);
 
 /// How mail is sent.
 #[derive(Clone)]
@@ -30,6 +32,14 @@ impl fmt::Debug for MailConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("MailConfig").field("from", &self.from).finish_non_exhaustive()
     }
+}
+
+/// Why a letter was not taken.
+pub(crate) struct Undelivered {
+    /// What went wrong.
+    pub(crate) problem: String,
+    /// It would go wrong again.
+    pub(crate) is_permanent: bool,
 }
 
 /// What sends mail.
@@ -84,6 +94,25 @@ impl Mailer {
             }
             tracing::error!("mail was given up");
         });
+    }
+
+    /// Sends a letter once, and says how it went.
+    pub(crate) async fn deliver(&self, letter: Letter) -> Result<(), Undelivered> {
+        let Some(message) = self.message(letter) else {
+            let problem = "there is no address that mail can go to".to_owned();
+            return Err(Undelivered { problem, is_permanent: true });
+        };
+        let sending = tokio::time::timeout(WHOLE_TRY, self.transport.send(message));
+        match sending.await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => {
+                Err(Undelivered { problem: error.to_string(), is_permanent: error.is_permanent() })
+            }
+            Err(_) => {
+                let problem = format!("not sent within {} s", WHOLE_TRY.as_secs());
+                Err(Undelivered { problem, is_permanent: false })
+            }
+        }
     }
 
     fn message(&self, letter: Letter) -> Option<Message> {

@@ -5,4 +5,4 @@ mod mailer;
 
 pub(crate) use letter::{Letter, link};
 pub use mailer::MailConfig;
-pub(crate) use mailer::Mailer;
+pub(crate) use mailer::{Mailer, WHOLE_TRY};

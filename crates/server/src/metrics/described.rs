@@ -12,6 +12,11 @@ pub(super) fn describe() {
         ("fullbench_tokens_total", "Tokens that providers read and wrote"),
         ("fullbench_scores_total", "Scores, by outcome"),
         ("fullbench_runs_ended_total", "Runs that ended, by state"),
+        (
+            "fullbench_alert_evaluations_total",
+            "Times that a rule was looked at, by what came of it",
+        ),
+        ("fullbench_alert_notifications_total", "Messages of alerts, by channel and status"),
         ("fullbench_webhook_tries_total", "Tries to send an event to a webhook, by result"),
     ] {
         metrics::describe_counter!(name, about);
@@ -31,6 +36,7 @@ pub(super) fn describe() {
         ("fullbench_database_up", "1 if the database answers"),
         ("fullbench_database_connections", "Connections to the database, by state"),
         ("fullbench_budget_used_ratio", "What an organization spent of its monthly budget"),
+        ("fullbench_alerts_firing", "Rules that fire, by what they watch"),
         ("fullbench_info", "The version of the server"),
     ] {
         metrics::describe_gauge!(name, about);

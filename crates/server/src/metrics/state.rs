@@ -1,4 +1,4 @@
-//! What is looked at when somebody asks: the queue, the database, the budgets, the process.
+//! What is looked at when somebody asks: the queue, the database, alerts, the budgets, the process.
 
 use std::time::Instant;
 
@@ -25,6 +25,9 @@ pub(crate) async fn look(app: &App) {
         metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
         let busy = open.saturating_sub(idle);
         metrics::gauge!("fullbench_database_connections", "state" => "busy").set(busy as f64);
+    }
+    for (kind, firing) in app.store().firing_alerts().await.unwrap_or_default() {
+        metrics::gauge!("fullbench_alerts_firing", "kind" => kind.as_str()).set(firing as f64);
     }
     for organization in organizations.unwrap_or_default() {
         let Some(budget) = organization.settings.cost_budget_monthly_usd else { continue };

@@ -1,6 +1,7 @@
 //! One folder for each kind of thing that the API is about.
 
 pub(crate) mod account;
+pub(crate) mod alerts;
 pub(crate) mod api_keys;
 pub(crate) mod audit_log;
 pub(crate) mod baselines;

@@ -1,6 +1,7 @@
 //! What the server does beside answering: it works on runs by their urgency, writes single evaluations in groups, looks
-//! through uploaded versions of data sets, tells webhooks of events, and removes what is too old or to be erased.
+//! through uploaded versions of data sets, tells webhooks of events, looks at what alerts watch, and removes what is too old or to be erased.
 
+mod alerts;
 mod erasure;
 mod frozen;
 mod launch;
@@ -32,6 +33,7 @@ use crate::server::StartError;
 pub(crate) async fn start(app: &App) -> Result<(), StartError> {
     streams::start(app);
     webhooks::start(app)?;
+    alerts::start(app)?;
     retention::start(app);
     validation::start(app).await?;
     Ok(runner::start(app).await?)

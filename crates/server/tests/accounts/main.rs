@@ -7,7 +7,6 @@ mod common;
 mod forgery;
 mod invitations;
 mod issuer;
-mod mail;
 mod members;
 mod oidc;
 mod oidc_provider;

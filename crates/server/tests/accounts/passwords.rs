@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::backend::{Place, on_every_backend};
 use crate::browser::{Browser, PASSWORD, person};
 use crate::common::TestServer;
-use crate::mail::{MailServer, token_of};
+use crate::common::mail::{MailServer, token_of};
 
 on_every_backend!(
     a_changed_password_ends_the_other_sessions,

@@ -3,6 +3,9 @@
 
 #[path = "../../../store/tests/backend/mod.rs"]
 pub(crate) mod backend;
+pub(crate) mod captured;
+pub(crate) mod mail;
+pub(crate) mod receiver;
 pub(crate) mod version;
 
 use std::time::Duration;

@@ -58,6 +58,8 @@ const TABLES: &[Entry] = &[
     ("webhooks", Stays::Always, Taken::Whole),
     ("webhook_deliveries", Stays::Since("created_at"), Taken::Whole),
     ("webhook_attempts", Stays::WithParent, Taken::Whole),
+    ("alert_rules", Stays::Always, Taken::Without(&["slack_sealed"])),
+    ("alert_notifications", Stays::Since("created_at"), Taken::Whole),
     ("datasets", Stays::Always, Taken::Whole),
     ("dataset_versions", Stays::Always, Taken::Whole),
     ("dataset_contents", Stays::WhileUsed, Taken::Whole),

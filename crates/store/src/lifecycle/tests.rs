@@ -142,6 +142,8 @@ async fn what_is_too_old_goes_and_is_told(place: Place) {
         ("invitations", 1),
         ("password_resets", 1),
         ("webhook_deliveries", 1),
+        ("alert_notifications", 1),
+        ("alert_rules", 0),
         ("datasets", 0),
         ("users", 0),
         ("audit_entries", 0),

@@ -19,6 +19,7 @@ mod m0015_audit;
 mod m0016_secrets;
 mod m0017_accounts;
 mod m0018_spending;
+mod m0019_alerts;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -52,6 +53,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0016_secrets::Migration),
             Box::new(m0017_accounts::Migration),
             Box::new(m0018_spending::Migration),
+            Box::new(m0019_alerts::Migration),
         ]
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct AddedEvents {
 
 impl AddedEvents {
     /// The first of them.
-    pub(super) fn first(&self) -> Option<&EventRecord> {
+    pub(crate) fn first(&self) -> Option<&EventRecord> {
         self.events.first()
     }
 }
@@ -70,11 +70,13 @@ impl AddedEvents {
 pub(crate) struct EventHub {
     readers: broadcast::Sender<Arc<EventRecord>>,
     deliveries: Arc<Notify>,
+    notifications: Arc<Notify>,
 }
 
 impl EventHub {
     pub(crate) fn new() -> Self {
-        Self { readers: broadcast::Sender::new(BEHIND), deliveries: Arc::default() }
+        let (deliveries, notifications) = Default::default();
+        Self { readers: broadcast::Sender::new(BEHIND), deliveries, notifications }
     }
 
     pub(crate) fn tell(&self, added: AddedEvents) {
@@ -91,6 +93,11 @@ impl EventHub {
     pub(crate) fn tell_of_delivery(&self) {
         self.deliveries.notify_one();
     }
+
+    /// Somebody is to be told of an alert.
+    pub(crate) fn tell_of_notification(&self) {
+        self.notifications.notify_one();
+    }
 }
 
 impl Store {
@@ -103,6 +110,11 @@ impl Store {
     /// Waits until something is to be sent to a webhook that was not before.
     pub async fn delivery_added(&self) {
         self.events().deliveries.notified().await;
+    }
+
+    /// Waits until somebody is to be told of an alert who was not before.
+    pub async fn notification_added(&self) {
+        self.events().notifications.notified().await;
     }
 }
 

@@ -70,20 +70,20 @@ pub struct Page {
     pub limit: u64,
 }
 
-fn time(milliseconds: i64) -> Result<Timestamp, StoreError> {
+pub(crate) fn time(milliseconds: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_millisecond(milliseconds)
         .map_err(|_| StoreError::Damaged("a time out of range".to_owned()))
 }
 
 /// A stored word read back.
-fn word<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+pub(crate) fn word<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
     read(word).ok_or_else(|| StoreError::Damaged(format!("an unknown word `{word}`")))
 }
 
-fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-fn from_json<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
+pub(crate) fn from_json<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }

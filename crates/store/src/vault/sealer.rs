@@ -36,6 +36,8 @@ pub enum Purpose {
     Audit,
     /// What a browser keeps while somebody signs in elsewhere.
     SignIn,
+    /// Addresses that alerts are sent to, whoever has which can send there.
+    Alert,
 }
 
 impl Purpose {
@@ -47,6 +49,7 @@ impl Purpose {
             Self::Totp => "totp",
             Self::Audit => "audit",
             Self::SignIn => "sign in",
+            Self::Alert => "alert",
         }
     }
 }

@@ -82,6 +82,14 @@ INSERT INTO webhook_deliveries (id, organization_id, webhook_id, run_id, event_n
     VALUES (<43>, <7>, <42>, NULL, 1, 'webhook.test', 'https://example.com/', 'failed', 1, 0, 1, 1, NULL);
 INSERT INTO webhook_attempts (delivery_id, number, organization_id, started_at, milliseconds, response_status, problem)
     VALUES (<43>, 1, <7>, 1, 2, 500, <ODD>);
+INSERT INTO alert_rules (id, organization_id, name, kind, threshold, window_seconds, minimum_count, filter, repeat_seconds,
+    to_webhooks, emails, slack_sealed, slack_host, slack_last_four, enabled, state, since, last_value, last_count, last_subject,
+    evaluated_at, notified_at, due_at, revision, created_at, updated_at, created_by)
+    VALUES (<44>, <7>, <ODD>, 'error_rate', 0.1, 3600, 20, '{}', NULL, TRUE, '[]', <x00ff80>, 'hooks.slack.com', 'abcd', TRUE,
+    'firing', 1, 0.30000000000000004, 9223372036854775807, NULL, 1, 1, 1, 1, 1, 1, NULL);
+INSERT INTO alert_notifications (id, organization_id, rule_id, news, channel, recipient, message, status, attempts, due_at, problem,
+    event_number, created_at, delivered_at)
+    VALUES (<45>, <7>, <44>, 'firing', 'email', 'a@example.com', '{}', 'failed', 1, 1, <ODD>, NULL, 1, NULL);
 INSERT INTO runs (id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, notes, planned_units, version,
     created_at, updated_at, dataset_version_id, judge_id, document_id)
     VALUES (<RUN1>, <7>, 'first', 'batch', 'completed', '{}', '<DATASET>', '<DATASET>', '[]', 2, '0', 1, 1, <21>, <34>, <36>),

@@ -4,6 +4,7 @@
 //! may be sent twice, with the same id, and is never forgotten.
 
 mod address;
+mod client;
 mod send;
 
 use std::sync::Arc;
@@ -14,7 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Semaphore;
 
 pub(crate) use address::problem_of;
-use send::{Outcome, Sender, TIMEOUT};
+pub(crate) use client::{Outgoing, TIMEOUT};
+use send::{Outcome, send};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::server::StartError;
@@ -28,13 +31,13 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Starts the sending.
 pub(super) fn start(app: &App) -> Result<(), StartError> {
-    let sender = Sender::new(app.config().allow_private_webhooks).map_err(StartError::Webhooks)?;
-    let sender = Arc::new(sender);
+    let outgoing = Outgoing::new(app.config().allow_private_webhooks);
+    let outgoing = Arc::new(outgoing.map_err(StartError::Webhooks)?);
     let app = app.clone();
     app.tasks().clone().spawn(async move {
         let places = Arc::new(Semaphore::new(AT_ONCE));
         loop {
-            let wait = match send_due(&app, &sender, &places).await {
+            let wait = match send_due(&app, &outgoing, &places).await {
                 Ok(wait) => wait,
                 Err(error) => {
                     tracing::warn!(%error, "deliveries could not be read");
@@ -54,7 +57,7 @@ pub(super) fn start(app: &App) -> Result<(), StartError> {
 /// Sends what is due as far as there is room, and says how long there is nothing to do.
 async fn send_due(
     app: &App,
-    sender: &Arc<Sender>,
+    outgoing: &Arc<Outgoing>,
     places: &Arc<Semaphore>,
 ) -> Result<Duration, StoreError> {
     loop {
@@ -76,9 +79,9 @@ async fn send_due(
                     Err(_) => return Ok(LOOK_AGAIN),
                 },
             };
-            let (app, sender) = (app.clone(), sender.clone());
+            let (app, outgoing) = (app.clone(), outgoing.clone());
             app.tasks().clone().spawn(async move {
-                if let Err(error) = try_once(&app, &sender, &one).await {
+                if let Err(error) = try_once(&app, &outgoing, &one).await {
                     tracing::warn!(delivery = %one.delivery.id, %error, "a try could not be kept");
                 }
                 drop(place);
@@ -91,7 +94,7 @@ async fn send_due(
     Ok(wait.clamp(Duration::from_millis(10), LOOK_AGAIN))
 }
 
-async fn try_once(app: &App, sender: &Sender, due: &DueDelivery) -> Result<(), StoreError> {
+async fn try_once(app: &App, outgoing: &Outgoing, due: &DueDelivery) -> Result<(), StoreError> {
     let store = app.store().scoped(due.delivery.organization);
     if let Some(problem) = unwanted(due) {
         let attempt = AttemptRecord {
@@ -103,7 +106,7 @@ async fn try_once(app: &App, sender: &Sender, due: &DueDelivery) -> Result<(), S
         let url = due.delivery.url.as_str();
         return store.note_attempt(&due.delivery, url, attempt, AfterAttempt::GivenUp).await;
     }
-    let outcome = sender.send(&store, due).await?;
+    let outcome = send(outgoing, &store, due).await?;
     let result = if outcome.attempt.problem.is_none() { "taken" } else { "failed" };
     metrics::counter!("fullbench_webhook_tries_total", "result" => result).increment(1);
     let after = after(app, due, &outcome);
@@ -127,20 +130,22 @@ fn after(app: &App, due: &DueDelivery, outcome: &Outcome) -> AfterAttempt {
     if outcome.is_delivered() {
         return AfterAttempt::Delivered;
     }
-    let tried = due.delivery.attempts.saturating_sub(due.delivery.attempts_before) as usize;
-    match app.config().webhook_waits.get(tried) {
-        Some(wait) if !outcome.is_gone => {
-            // Up to a tenth more, so that not everything comes again at once.
-            let wait = wait.mul_f64(1.0 + 0.1 * share(due));
-            let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
-            let wait = wait.max(outcome.wish.unwrap_or(SignedDuration::ZERO));
-            AfterAttempt::RetryAt(Timestamp::now().saturating_add(wait).unwrap_or(Timestamp::MAX))
-        }
-        _ => AfterAttempt::GivenUp,
+    let tried = due.delivery.attempts.saturating_sub(due.delivery.attempts_before);
+    match outcome.is_gone {
+        true => AfterAttempt::GivenUp,
+        false => again(app, due.delivery.id, tried, outcome.wish),
     }
 }
 
-/// A number from 0 to 1 that differs from one delivery to the next: the last bits of an id are random.
-fn share(due: &DueDelivery) -> f64 {
-    f64::from(due.delivery.id.as_bytes()[15]) / 255.0
+/// When something is tried again that was tried so often before, after a longer and longer wait, or as late as the receiver
+/// wishes; in the end it is given up.
+pub(crate) fn again(app: &App, id: Uuid, tried: u32, wish: Option<SignedDuration>) -> AfterAttempt {
+    let Some(wait) = app.config().webhook_waits.get(tried as usize) else {
+        return AfterAttempt::GivenUp;
+    };
+    // Up to a tenth more, so that not everything comes again at once: the last bits of an id are random.
+    let share = f64::from(id.as_bytes()[15]) / 255.0;
+    let wait = SignedDuration::try_from(wait.mul_f64(1.0 + 0.1 * share));
+    let wait = wait.unwrap_or(SignedDuration::MAX).max(wish.unwrap_or(SignedDuration::ZERO));
+    AfterAttempt::RetryAt(Timestamp::now().saturating_add(wait).unwrap_or(Timestamp::MAX))
 }

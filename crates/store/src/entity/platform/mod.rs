@@ -1,5 +1,7 @@
-//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks, keys.
+//! The tables of the platform: organizations, data sets, versions, cases, agreed answers, documents, prompts, events, webhooks, alerts, keys.
 
+pub(crate) mod alert_notification;
+pub(crate) mod alert_rule;
 pub(crate) mod api_key;
 pub(crate) mod audit_entry;
 pub(crate) mod audit_head;

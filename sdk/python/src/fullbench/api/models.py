@@ -80,6 +80,8 @@ Action = TypeAliasType(
         "definitions:write",
         "webhooks:read",
         "webhooks:write",
+        "alerts:read",
+        "alerts:write",
         "audit:read",
     ],
 )
@@ -238,6 +240,22 @@ class ErasedRows(BaseModel):
 
     table: str
     rows: Annotated[int, Field(ge=0)]
+
+
+class Used(BaseModel):
+    """A number, and how large it may be."""
+
+    used: Annotated[int, Field(ge=0)]
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """Null where there is none."""
+
+
+class Spent(BaseModel):
+    """Money, and how much it may be."""
+
+    used: float
+    limit: float | None = None
+    """Null where there is none."""
 
 
 class Members(BaseModel):
@@ -1101,6 +1119,8 @@ EventKind = TypeAliasType(
         "run.failed",
         "evaluations.completed",
         "dataset.validated",
+        "alert.firing",
+        "alert.resolved",
         "webhook.test",
     ],
 )
@@ -1175,6 +1195,109 @@ class DeliveryAttempt(BaseModel):
     """The status of the answer, if there was one."""
     problem: str | None = None
     """What went wrong."""
+
+
+AlertKind = TypeAliasType(
+    "AlertKind", Literal["error_rate", "latency", "queue_time", "provider_errors", "spend", "score_drop"]
+)
+"""What a rule watches."""
+
+
+class AlertFilterInput(BaseModel):
+    """What of the results a rule looks at."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    provider: Provider | None = None
+    """Those of this provider."""
+    model: Annotated[str | None, Field(max_length=255, min_length=1)] = None
+    """Those of the model of this name, as results have it."""
+    scorer: Annotated[str | None, Field(max_length=255, min_length=1)] = None
+    """The scorer whose values are compared, by the name its scores have; for `score_drop` alone, which needs it."""
+
+
+Email = TypeAliasType("Email", Annotated[str, Field(max_length=254, min_length=3)])
+
+
+class AlertChannelsInput(BaseModel):
+    """Who is told."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    webhooks: bool | None = None
+    """The webhooks of the organization that take `alert.firing` and `alert.resolved`."""
+    emails: Annotated[list[Email] | None, Field(max_length=20)] = None
+    """Addresses of mail."""
+    slack_url: AnyUrl | None = None
+    """
+    The address of an incoming webhook of Slack, or of a server that takes the same messages. It is kept sealed and never shown
+    again; null for none.
+    """
+
+
+class AlertFilter(BaseModel):
+    """What of the results a rule looks at; null where it does not matter."""
+
+    provider: str | None = None
+    model: str | None = None
+    scorer: str | None = None
+
+
+class SlackChannel(BaseModel):
+    """What is shown of the address of a channel of Slack."""
+
+    host: str
+    last_four: str | None = None
+    """Its last letters; null for a short one."""
+
+
+AlertState = TypeAliasType("AlertState", Literal["ok", "firing", "no_data"])
+"""How a rule stands."""
+
+
+class AlertChange(BaseModel):
+    """What is to be changed; what is not said stays."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[str | None, Field(max_length=255, min_length=1, pattern="\\S")] = None
+    """Another name."""
+    threshold: Annotated[float | None, Field(ge=0.0, le=86400000.0)] = None
+    """Another threshold."""
+    window_seconds: Annotated[int | None, Field(ge=60, le=604800)] = None
+    """How far back it looks."""
+    minimum_count: Annotated[int | None, Field(ge=1, le=1000000)] = None
+    """Results without which there is nothing to say."""
+    filter: AlertFilterInput | None = None
+    """What it looks at, in place of all that was said before."""
+    repeat_seconds: Annotated[int | None, Field(ge=300, le=2592000)] = None
+    """After how long it is told again that it fires; null for never."""
+    channels: AlertChannelsInput | None = None
+    """Who is told; a channel that is not named stays as it is."""
+    enabled: bool | None = None
+    """Whether it is looked at."""
+
+
+class AlertTest(BaseModel):
+    """What was asked to be sent."""
+
+    notifications: Annotated[int, Field(ge=0)]
+    """Messages: one for webhooks, one for each address of mail, one for Slack."""
+
+
+AlertNews = TypeAliasType("AlertNews", Literal["firing", "repeated", "resolved", "test"])
+"""What people are told of a rule."""
+
+
+AlertChannel = TypeAliasType("AlertChannel", Literal["webhooks", "email", "slack"])
+"""How people are told."""
+
+
+NotificationStatus = TypeAliasType("NotificationStatus", Literal["pending", "delivered", "failed", "handed_over"])
+"""How far a message has come."""
 
 
 CriterionSource = TypeAliasType("CriterionSource", Literal["built_in", "user"])
@@ -1577,6 +1700,17 @@ class Erased(BaseModel):
     """Replies of providers in the response cache."""
     sha256: str
     """SHA-256 of the receipt, which the log of the installation has too."""
+
+
+class OrganizationUsage(BaseModel):
+    """What the organization has used of what it may."""
+
+    stored_bytes: Used
+    """Bytes of uploaded files."""
+    open_runs: Used
+    """Runs that wait or are worked on."""
+    month_usd: Spent
+    """Dollars that were spent this month (UTC)."""
 
 
 class Invitations(BaseModel):
@@ -2037,6 +2171,70 @@ class DeliveryLog(BaseModel):
     """Every try, in order."""
 
 
+class NewAlert(BaseModel):
+    """What is to be watched, and who is to be told."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[str, Field(max_length=255, min_length=1, pattern="\\S")]
+    """A name that no other rule of the organization has."""
+    kind: AlertKind
+    """What it watches."""
+    threshold: Annotated[float, Field(ge=0.0, le=86400000.0)]
+    """
+    It fires when the value is over this: a share from 0 to 1 (`error_rate`, `provider_errors`), a share of the budget (`spend`),
+    milliseconds (`latency`), seconds (`queue_time`), a difference of means from 0 to 1 (`score_drop`).
+    """
+    window_seconds: Annotated[int | None, Field(ge=60, le=604800)] = 3600
+    """How far back it looks; `spend` looks at the month."""
+    minimum_count: Annotated[int | None, Field(ge=1, le=1000000)] = 20
+    """Results without which there is nothing to say; in each window, where two are compared. `queue_time` and `spend` need none."""
+    filter: AlertFilterInput | None = None
+    """What it looks at; everything where nothing is said."""
+    repeat_seconds: Annotated[int | None, Field(ge=300, le=2592000)] = None
+    """After how long it is told again that it fires; null for never."""
+    channels: AlertChannelsInput | None = None
+    """Who is told."""
+    enabled: bool | None = True
+    """Whether it is looked at."""
+
+
+class AlertChannels(BaseModel):
+    """Who is told."""
+
+    webhooks: bool
+    """The webhooks of the organization that take events of alerts."""
+    emails: list[str]
+    """Addresses of mail."""
+    slack: SlackChannel | None = None
+    """A channel of Slack."""
+
+
+class AlertNotification(BaseModel):
+    """What was told of a rule in one way, or is to be."""
+
+    notification_id: UUID
+    news: AlertNews
+    """What is told."""
+    channel: AlertChannel
+    recipient: str | None = None
+    """Whom mail goes to."""
+    value: float | None = None
+    """The value when it was told; null where it was not known."""
+    status: NotificationStatus
+    attempts: Annotated[int, Field(ge=0)]
+    """How often it was tried."""
+    next_attempt_at: AwareDatetime | None = None
+    """When it is tried again."""
+    problem: str | None = None
+    """What went wrong the last time."""
+    event_id: Annotated[int | None, Field(ge=0)] = None
+    """The event that webhooks are sent; `/v1/webhook-deliveries` has what came of it."""
+    created_at: AwareDatetime
+    delivered_at: AwareDatetime | None = None
+
+
 class CriterionRevision(BaseModel):
     """A criterion in one revision."""
 
@@ -2374,6 +2572,66 @@ class NewScore(BaseModel):
     """The model that judges: `provider:model`, or an object."""
     custom_rubrics: dict[str, Any] | None = {}
     """Criteria of your own by metric."""
+
+
+class Alert(BaseModel):
+    """A rule, and how it stands."""
+
+    alert_id: UUID
+    name: str
+    kind: AlertKind
+    """What it watches."""
+    threshold: float
+    """It fires when the value is over this."""
+    window_seconds: Annotated[int, Field(ge=0)]
+    """How far back it looks."""
+    minimum_count: Annotated[int, Field(ge=0)]
+    """Results without which there is nothing to say."""
+    filter: AlertFilter
+    repeat_seconds: Annotated[int | None, Field(ge=0)] = None
+    """After how long it is told again that it fires; null for never."""
+    channels: AlertChannels
+    enabled: bool
+    """Whether it is looked at."""
+    state: AlertState
+    """How it stands. One that fires stays so while there is not enough data."""
+    since: AwareDatetime
+    """When it came to this state."""
+    last_value: float | None = None
+    """The value when it was last looked at; null without enough data."""
+    last_count: Annotated[int | None, Field(ge=0)] = None
+    """The results it is made of."""
+    last_subject: str | None = None
+    """What it is the value of, where the rule leaves it open: the provider with the largest share, the scorer and its hash."""
+    last_evaluated_at: AwareDatetime | None = None
+    last_notified_at: AwareDatetime | None = None
+    """When it was last told that it fires."""
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    created_by: str | None = None
+    """Who made it."""
+
+
+class Alerts(BaseModel):
+    """A page of rules."""
+
+    alerts: list[Alert]
+    """The newest first."""
+    total: Annotated[int, Field(ge=0)]
+    """How many there are in all."""
+    has_more: bool
+    """There are more after these."""
+
+
+class AlertNotifications(BaseModel):
+    """A page of what was told."""
+
+    notifications: list[AlertNotification]
+    """The newest first."""
+    total: Annotated[int, Field(ge=0)]
+    """How many there are in all."""
+    has_more: bool
+    """There are more after these."""
 
 
 class Criteria(BaseModel):

@@ -171,6 +171,11 @@ def erase_organization(
     )
 
 
+def get_usage() -> Call[models.OrganizationUsage]:
+    """What was used of what is allowed."""
+    return Call("GET", "/v1/organization/usage", models.OrganizationUsage)
+
+
 def list_members() -> Call[models.Members]:
     """Who belongs to the organization.
 
@@ -1149,6 +1154,98 @@ def retry_webhook_delivery(delivery_id: UUID | str, *, idempotency_key: str | No
         models.Delivery,
         takes_key=True,
         idempotency_key=idempotency_key,
+    )
+
+
+def create_alert(
+    body: models.NewAlert | Mapping[str, Any], *, idempotency_key: str | None = None
+) -> Call[models.Alert]:
+    """Watch something.
+
+    The rule is looked at every 30 seconds, unless the server is set up otherwise. It fires when the value is over the threshold, and is resolved when it is at or under it later. Without enough data it does neither.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call("POST", "/v1/alerts", models.Alert, body=body, takes_key=True, idempotency_key=idempotency_key)
+
+
+def list_alerts(*, limit: int | None = None, offset: int | None = None) -> Call[models.Alerts]:
+    """All rules.
+
+    The newest first, each with how it stands.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call("GET", "/v1/alerts", models.Alerts, query={"limit": limit, "offset": offset})
+
+
+def get_alert(alert_id: UUID | str) -> Call[models.Alert]:
+    """A rule, and how it stands."""
+    return Call("GET", path_of("/v1/alerts/{alert_id}", alert_id=alert_id), models.Alert)
+
+
+def change_alert(
+    alert_id: UUID | str, body: models.AlertChange | Mapping[str, Any], *, if_match: str | None = None
+) -> Call[models.Alert]:
+    """Change a rule.
+
+    What is not said stays, and what the rule watches cannot be changed. A rule that fires and is disabled is resolved, and told so; with another threshold, window or filter it is looked at anew at once.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "PATCH",
+        path_of("/v1/alerts/{alert_id}", alert_id=alert_id),
+        models.Alert,
+        body=body,
+        headers={"If-Match": if_match},
+    )
+
+
+def delete_alert(alert_id: UUID | str, *, if_match: str | None = None) -> Call[None]:
+    """Remove a rule.
+
+    Its log goes with it. One that fires ends: webhooks are sent `alert.resolved`, others are not told.
+
+    if_match: The `ETag` that was seen: a change meanwhile is refused with 412.
+    """
+    return Call(
+        "DELETE", path_of("/v1/alerts/{alert_id}", alert_id=alert_id), type(None), headers={"If-Match": if_match}
+    )
+
+
+def test_alert(alert_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.AlertTest]:
+    """Try the channels of a rule out.
+
+    Sends a message that says it is a test to every channel of the rule, as it would be if it fired; webhooks are sent `alert.firing` with `news` being `test`. Once a minute at most.
+
+    idempotency_key: A word of your own for this request: sent again, it is carried out once.
+    """
+    return Call(
+        "POST",
+        path_of("/v1/alerts/{alert_id}/test", alert_id=alert_id),
+        models.AlertTest,
+        takes_key=True,
+        idempotency_key=idempotency_key,
+    )
+
+
+def list_alert_notifications(
+    alert_id: UUID | str, *, limit: int | None = None, offset: int | None = None
+) -> Call[models.AlertNotifications]:
+    """What was told of a rule.
+
+    The newest first. What is older than 90 days is removed when something new is told.
+
+    limit: How many to give.
+    offset: How many to leave out.
+    """
+    return Call(
+        "GET",
+        path_of("/v1/alerts/{alert_id}/notifications", alert_id=alert_id),
+        models.AlertNotifications,
+        query={"limit": limit, "offset": offset},
     )
 
 

@@ -2,6 +2,7 @@
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use fullbench_types::Action;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::access::Rule;
@@ -59,6 +60,12 @@ fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
+/// Whether texts of cases and answers are what such an endpoint is about: they may be gone with their key.
+fn touches_texts(rule: &Rule) -> bool {
+    use Action::{ChangeDatasets, ReadDatasets, ReadRuns, StartRuns, WriteLabels};
+    matches!(rule, Rule::Needs(ReadRuns | StartRuns | ReadDatasets | ChangeDatasets | WriteLabels))
+}
+
 impl Endpoint {
     fn new<H, T>(
         method: &'static str,
@@ -80,6 +87,9 @@ impl Endpoint {
         };
         if path.contains('{') {
             refusals.push(404);
+        }
+        if touches_texts(&rule) {
+            refusals.push(410);
         }
         if method != "get" && rule != Rule::Public {
             refusals.push(503);

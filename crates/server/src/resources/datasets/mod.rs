@@ -71,5 +71,5 @@ async fn valid_version(
 /// A reader of the frozen cases of a version.
 async fn reader(store: &ScopedStore, version: &VersionRecord) -> Result<CaseReader, Problem> {
     let content = check_valid(version)?;
-    Ok(store.cases(Arc::new(store.dataset(&content).await?)))
+    Ok(store.cases(Arc::new(store.dataset(&content).await?)).await?)
 }

@@ -46,6 +46,8 @@ pub(crate) struct SealedTable {
     /// What tells its rows apart within an organization.
     pub(crate) key: &'static [&'static str],
     pub(crate) columns: &'static [SealedColumn],
+    /// The database refuses to change its rows.
+    pub(crate) is_fixed: bool,
 }
 
 const fn whole(table: &'static str, name: &'static str) -> SealedColumn {
@@ -54,6 +56,14 @@ const fn whole(table: &'static str, name: &'static str) -> SealedColumn {
 
 const fn parts(table: &'static str, name: &'static str, parts: &'static [Part]) -> SealedColumn {
     SealedColumn { table, name, form: Form::Parts(parts) }
+}
+
+const fn table_of(
+    name: &'static str,
+    key: &'static [&'static str],
+    columns: &'static [SealedColumn],
+) -> SealedTable {
+    SealedTable { name, key, columns, is_fixed: false }
 }
 
 const fn part(path: &'static [&'static str], gone: Gone) -> Part {
@@ -114,36 +124,34 @@ pub(crate) const ANSWER_BODY: SealedColumn = whole("idempotency_keys", "body");
 
 /// All of them.
 pub(crate) const TABLES: &[SealedTable] = &[
+    table_of(
+        "generations",
+        &["run_id", "case_index", "model_index", "repetition"],
+        &[GENERATION_TEXT, GENERATION_DETAILS, GENERATION_RAW],
+    ),
+    table_of(
+        "scores",
+        &["run_id", "case_index", "model_index", "repetition", "scorer", "revision"],
+        &[SCORE_REASONING, SCORE_EVIDENCE, SCORE_JUDGEMENT],
+    ),
+    table_of("runs", &["id"], &[RUN_SPEC, RUN_NOTES, RUN_SUMMARY]),
+    table_of("dataset_contents", &["content_hash"], &[CONTENT_MANIFEST]),
     SealedTable {
-        name: "generations",
-        key: &["run_id", "case_index", "model_index", "repetition"],
-        columns: &[GENERATION_TEXT, GENERATION_DETAILS, GENERATION_RAW],
+        is_fixed: true,
+        ..table_of(
+            "documents",
+            &["id"],
+            &[DOCUMENT_INPUT, DOCUMENT_OUTPUT, DOCUMENT_EXPECTED, DOCUMENT_METADATA],
+        )
     },
+    table_of("test_cases", &["id"], &[CASE_INPUT, CASE_EXPECTED, CASE_METADATA]),
+    table_of("ground_truths", &["id"], &[GROUND_TRUTH_VALUE]),
     SealedTable {
-        name: "scores",
-        key: &["run_id", "case_index", "model_index", "repetition", "scorer", "revision"],
-        columns: &[SCORE_REASONING, SCORE_EVIDENCE, SCORE_JUDGEMENT],
+        is_fixed: true,
+        ..table_of("prompt_versions", &["id"], &[PROMPT_TEMPLATE, PROMPT_MESSAGES])
     },
-    SealedTable { name: "runs", key: &["id"], columns: &[RUN_SPEC, RUN_NOTES, RUN_SUMMARY] },
-    SealedTable { name: "dataset_contents", key: &["content_hash"], columns: &[CONTENT_MANIFEST] },
-    SealedTable {
-        name: "documents",
-        key: &["id"],
-        columns: &[DOCUMENT_INPUT, DOCUMENT_OUTPUT, DOCUMENT_EXPECTED, DOCUMENT_METADATA],
-    },
-    SealedTable {
-        name: "test_cases",
-        key: &["id"],
-        columns: &[CASE_INPUT, CASE_EXPECTED, CASE_METADATA],
-    },
-    SealedTable { name: "ground_truths", key: &["id"], columns: &[GROUND_TRUTH_VALUE] },
-    SealedTable {
-        name: "prompt_versions",
-        key: &["id"],
-        columns: &[PROMPT_TEMPLATE, PROMPT_MESSAGES],
-    },
-    SealedTable { name: "dataset_versions", key: &["id"], columns: &[VERSION_ERRORS] },
-    SealedTable { name: "idempotency_keys", key: &["key"], columns: &[ANSWER_BODY] },
+    table_of("dataset_versions", &["id"], &[VERSION_ERRORS]),
+    table_of("idempotency_keys", &["key"], &[ANSWER_BODY]),
 ];
 
 /// What is sealed of a table, if anything is.

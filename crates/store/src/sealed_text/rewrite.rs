@@ -7,13 +7,14 @@ use std::fmt::Display;
 
 use fullbench_types::OrganizationId;
 use futures::TryStreamExt;
-use sea_orm::{ConnectionTrait, DbBackend, QueryResult, TransactionTrait, Value};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TransactionTrait, Value};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::TextKeeper;
 use super::catalogue::{self, SealedTable};
 use crate::backup::key_of;
+use crate::connection::ScopedTransaction;
 use crate::lifecycle::catalogue as lifecycle;
 use crate::lifecycle::{blobs_of, remove_unused};
 use crate::schema::{Column, ColumnKind, Table};
@@ -92,9 +93,11 @@ impl ScopedStore {
             let mut values: Vec<Value> = vec![self.organization.0.into()];
             values.extend(after.drain(..));
             let rows = transaction.query_all_raw(self.statement(sql, values)).await?;
+            let rules = Rules::lift(&transaction, known).await?;
             for row in &rows {
                 sealed += u64::from(self.seal_row(keeper, table, known, row, &transaction).await?);
             }
+            rules.put_back(&transaction).await?;
             transaction.commit().await?;
             match rows.last().filter(|_| rows.len() == TOGETHER) {
                 Some(last) => after = key_values(last, &table.columns[..known.key.len()])?,
@@ -171,6 +174,46 @@ impl ScopedStore {
         }
         remove_unused(store.system(), &self.objects, blobs, Some(self.organization)).await?;
         Ok(sealed)
+    }
+}
+
+/// The rules by which the database refuses to change rows of a table: texts that are sealed are the same texts. They are lifted and
+/// put back in the transaction that seals.
+struct Rules(Vec<String>);
+
+impl Rules {
+    async fn lift(
+        transaction: &ScopedTransaction,
+        known: &SealedTable,
+    ) -> Result<Self, StoreError> {
+        let name = known.name;
+        if !known.is_fixed {
+            return Ok(Self(Vec::new()));
+        }
+        if transaction.get_database_backend() == DbBackend::Postgres {
+            let lifted = format!("ALTER TABLE {name} DISABLE TRIGGER {name}_never_change");
+            transaction.execute_unprepared(&lifted).await?;
+            return Ok(Self(vec![format!(
+                "ALTER TABLE {name} ENABLE TRIGGER {name}_never_change"
+            )]));
+        }
+        let sql = "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = $1";
+        let values = [format!("{name}_never_change").into()];
+        let statement = Statement::from_sql_and_values(DbBackend::Sqlite, sql, values);
+        let mut rules = Vec::new();
+        for row in transaction.query_all_raw(statement).await? {
+            rules.push(row.try_get_by_index(0)?);
+        }
+        let lifted = format!("DROP TRIGGER IF EXISTS {name}_never_change");
+        transaction.execute_unprepared(&lifted).await?;
+        Ok(Self(rules))
+    }
+
+    async fn put_back(self, transaction: &ScopedTransaction) -> Result<(), StoreError> {
+        for rule in self.0 {
+            transaction.execute_unprepared(&rule).await?;
+        }
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fullbench_engine::{Column, ColumnType, DatasetSchema, stored_spec};
 use fullbench_score::NamedScorer;
-use fullbench_store::{CaseReader, ResultDetail, RunRecord, ScopedStore, UnitResult};
+use fullbench_store::{CaseReader, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult};
 use fullbench_types::{Generation, RunId, UnitKey};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,6 +84,17 @@ impl RunReader {
         limit: u64,
     ) -> Result<Vec<UnitResult>, Problem> {
         Ok(self.store.results_to_show(self.run, after, limit, ResultDetail::Texts).await?)
+    }
+
+    /// Refuses where the texts are gone: an export is about them.
+    pub(crate) async fn check_texts(&mut self) -> Result<(), Problem> {
+        if let Some(first) = self.page(None, 1).await?.first() {
+            if first.texts_deleted {
+                return Err(StoreError::TextsDeleted.into());
+            }
+            self.cases.case(first.key.case_index)?;
+        }
+        Ok(())
     }
 
     /// A result as the API shows it.

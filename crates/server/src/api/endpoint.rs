@@ -134,7 +134,12 @@ impl Endpoint {
         let endpoint = Self::new("post", MethodFilter::POST, path, id, rule, handler);
         // What is said about an account may hold passwords, of which nothing is noted.
         let is_idempotent_by_key = matches!(endpoint.rule, Rule::Needs(_));
-        Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422])
+        let endpoint = Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422]);
+        match is_idempotent_by_key {
+            // The answer that was kept for the key may be gone.
+            true => endpoint.refuses(&[410]),
+            false => endpoint,
+        }
     }
 
     /// Changes something.

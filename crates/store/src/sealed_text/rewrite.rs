@@ -91,7 +91,7 @@ impl ScopedStore {
             let transaction = self.database.begin().await?;
             let sql = select(table, known, !after.is_empty(), transaction.get_database_backend());
             let mut values: Vec<Value> = vec![self.organization.0.into()];
-            values.extend(after.drain(..));
+            values.append(&mut after);
             let rows = transaction.query_all_raw(self.statement(sql, values)).await?;
             let rules = Rules::lift(&transaction, known).await?;
             for row in &rows {

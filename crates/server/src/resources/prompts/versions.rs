@@ -83,8 +83,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post(all, "create_prompt_version", Action::ChangeDefinitions, create)
             .about(TAG, "Add a version of a prompt", "It gets the next number, and never changes.")
             .takes::<Wanted>()
-            .gives::<PromptVersion>(201, "The version")
-            .refuses(&[410]),
+            .gives::<PromptVersion>(201, "The version"),
         Endpoint::get(all, "list_prompt_versions", Action::ReadDefinitions, list)
             .about(TAG, "All versions of a prompt", "The newest first.")
             .query::<PageQuery>()

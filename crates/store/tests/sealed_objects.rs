@@ -10,7 +10,7 @@ use backend::{Place, on_every_backend};
 use bytes::Bytes;
 use fullbench_store::{
     DatasetVersion, DatasetWriter, FieldMapping, NewDocument, NewOrganization, ObjectStore,
-    OrganizationChange, ScopedStore, Store, StoreError,
+    ObjectsLocation, OrganizationChange, ScopedStore, Store, StoreError, StoreLocation,
 };
 use fullbench_types::{ContentHash, Plan};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -185,6 +185,34 @@ async fn organizations_with_the_same_cases_keep_them_each_in_its_way(place: Plac
     }
     frozen(&one).await;
     assert!(case(&one, &version).await.is_ok(), "what is sent again is there again");
+}
+
+#[tokio::test]
+async fn sealed_objects_of_a_bucket_are_read_back_and_taken_along() {
+    let Ok(bucket) = std::env::var("FULLBENCH_S3") else { return };
+    let home = tempfile::tempdir().unwrap();
+    let objects = ObjectsLocation::Url(format!("{bucket}/{}", Uuid::now_v7()));
+    let location = StoreLocation { objects, ..StoreLocation::default() };
+    let store = Store::open_at(home.path(), &location).await.unwrap();
+    let (one, plain) =
+        (organization(&store, "one", true).await, organization(&store, "plain", false).await);
+    let version = frozen(&one).await;
+    let objects = one.objects().await.unwrap();
+    put(&objects, "large", MARK.repeat(20_000).as_bytes()).await;
+    assert_eq!(read(&objects, "large").await.unwrap(), MARK.repeat(20_000).as_bytes());
+    let block = &version.blocks[0].hash;
+    assert!(!plain.objects().await.unwrap().contains(block), "others do not have it");
+    frozen(&plain).await;
+    for scoped in [&one, &plain] {
+        assert_eq!(case(scoped, &version).await.unwrap(), format!("\"{MARK} 7\""));
+    }
+    let change = OrganizationChange { encrypt_texts: Some(false), ..Default::default() };
+    one.change_organization(change).await.unwrap();
+    assert!(case(&one, &version).await.is_ok(), "the setting makes no difference to readers");
+    let file = home.path().join("backup");
+    let made = Store::back_up_at(home.path(), &location, &file, false).await.unwrap();
+    assert_eq!(made.blobs.count as usize, version.blocks.len(), "the plain ones: {made:?}");
+    assert_eq!(made.files.count as usize, version.blocks.len(), "the sealed ones: {made:?}");
 }
 
 async fn a_backup_has_sealed_bytes_and_an_export_opened_texts(place: Place) {

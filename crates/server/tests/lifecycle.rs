@@ -105,7 +105,7 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     let (status, receipt) = erasing.await.unwrap();
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
-    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
 }
 
 /// What the server writes into its log.

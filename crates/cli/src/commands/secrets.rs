@@ -129,8 +129,10 @@ async fn encrypt_texts(store: &Store, arguments: &EncryptTextsArguments) -> Resu
         return Err(CliError::input(problem, Some(hint.to_owned())));
     }
     let tell = |table: &str, rows| write_line(&format!("{table}: {rows} rows sealed"));
-    let SealedTexts { rows, blobs, files, removed_copies } =
-        store.seal_texts(organization, tell).await?;
+    let noted = Noted::begin(store, organization, "encrypt_texts", None).await?;
+    let sealed = store.seal_texts(organization, tell).await?;
+    noted.end(&json!(sealed)).await?;
+    let SealedTexts { rows, blobs, files, removed_copies } = sealed;
     write_line(&format!(
         "sealed {rows} rows, {blobs} blocks of data sets and {files} files of `{slug}`; copies of texts that were removed: \
          {removed_copies}"
@@ -142,7 +144,7 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
     let DeleteKeysArguments { organization: slug, yes } = arguments;
     let mut known = organizations(store).await?;
     known.push((SYSTEM.to_owned(), SYSTEM_ORGANIZATION));
-    let organization = &find(slug, &known)?;
+    let organization = find(slug, &known)?;
     if !yes {
         return Err(CliError::input(
             format!("deleting the keys of `{slug}` cannot be undone"),
@@ -155,9 +157,9 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
             write_line("warning: the audit log cannot tell of this: the master key is missing");
             None
         }
-        _ => Some(Noted::begin(store, *organization, "delete_keys", None).await?),
+        _ => Some(Noted::begin(store, organization, "delete_keys", None).await?),
     };
-    let deleted = store.scoped(*organization).delete_keys().await?;
+    let deleted = store.scoped(organization).delete_keys().await?;
     if let Some(noted) = noted {
         noted.end(&json!({"deleted": deleted})).await?;
     }

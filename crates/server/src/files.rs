@@ -29,9 +29,9 @@ pub(crate) struct Files {
 
 impl Files {
     /// The files of the organization that the store shows.
-    pub(crate) fn of(store: &ScopedStore) -> Self {
-        let (organization, objects) = (store.organization(), store.objects().clone());
-        Self { organization, objects, incoming: store.home().join(INCOMING) }
+    pub(crate) async fn of(store: &ScopedStore) -> Result<Self, StoreError> {
+        let (organization, objects) = (store.organization(), store.objects().await?);
+        Ok(Self { organization, objects, incoming: store.home().join(INCOMING) })
     }
 
     /// A name for a file that goes when it is no longer needed.
@@ -74,11 +74,11 @@ impl Files {
         self.objects.read_file(&self.key(uri)?).await
     }
 
-    /// A file on this machine: it is fetched where it is not here.
+    /// A file on this machine: it is fetched where it is not here, and opened where it is sealed.
     pub(crate) async fn local(&self, uri: &str) -> Result<LocalFile, StoreError> {
         let key = self.key(uri)?;
-        if let Some(path) = self.objects.file_uri(&key).strip_prefix("file://") {
-            return Ok(LocalFile::Kept(path.into()));
+        if let Some(path) = self.objects.plain_path(&key).await? {
+            return Ok(LocalFile::Kept(path));
         }
         let failed = |source| StoreError::File { path: uri.into(), source };
         let mut fetched = self.receive().await.map_err(failed)?;
@@ -106,7 +106,7 @@ pub(crate) async fn clean(store: &Store) -> Result<(), StoreError> {
     remove_folder(&store.home().join(INCOMING)).await.map_err(failed)?;
     for organization in store.organizations().await? {
         let scoped = store.scoped(organization.id);
-        let uri = scoped.objects().file_uri(&organization.id.0.to_string());
+        let uri = scoped.objects().await?.file_uri(&organization.id.0.to_string());
         let Some(folder) = uri.strip_prefix("file://") else { return Ok(()) };
         for (_, path) in ids_in(Path::new(folder)).await.map_err(failed)? {
             for (version, path) in ids_in(&path).await.map_err(failed)? {

@@ -89,6 +89,7 @@ kinds! {
     TOO_SLOW = "request_timeout", REQUEST_TIMEOUT, "The request took too long to come";
     CONFLICT = "conflict", CONFLICT, "Something is in the way";
     IN_PROGRESS = "request_in_progress", CONFLICT, "The same request is being carried out";
+    TEXTS_DELETED = "texts_deleted", GONE, "The texts are gone with the key that they were sealed with";
     CHANGED = "precondition_failed", PRECONDITION_FAILED, "It was changed meanwhile";
     TOO_LARGE = "too_large", PAYLOAD_TOO_LARGE, "The request is too large";
     URI_TOO_LONG = "uri_too_long", URI_TOO_LONG, "The address is too long";
@@ -177,6 +178,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let kind = match (&error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
+            (StoreError::TextsDeleted, _) => TEXTS_DELETED,
             (_, ErrorCode::NotFound) => NOT_FOUND,
             (_, ErrorCode::Conflict) => CONFLICT,
             (_, ErrorCode::InvalidInput) => INVALID,

@@ -3,11 +3,11 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
 use common::captured::Captured;
+use common::{TestServer, marked};
 use fullbench_store::NewVersion;
 use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
 use serde_json::json;
@@ -62,8 +62,8 @@ async fn a_removed_data_set_takes_its_results_along(place: Place) {
     assert_eq!(server.get(&format!("/v1/evaluations/batch/{batch}")).await.0, 404);
     assert_eq!(server.get("/v1/baselines/main").await.0, 404);
     let home = server.place.home();
-    assert_eq!(marked(&home.join("objects")), Vec::<PathBuf>::new());
-    assert_eq!(marked(&home.join("files")), Vec::<PathBuf>::new());
+    assert_eq!(marked(&home.join("objects"), MARK), Vec::<PathBuf>::new());
+    assert_eq!(marked(&home.join("files"), MARK), Vec::<PathBuf>::new());
     let (_, log) = server.get("/v1/audit-log?action=delete_dataset").await;
     assert_eq!(log["entries"][0]["after"]["files"], 1, "{log}");
 }
@@ -104,7 +104,7 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     let (status, receipt) = erasing.await.unwrap();
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
-    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
 }
 
 async fn an_erased_organization_leaves_nothing_behind(place: Place) {
@@ -139,28 +139,10 @@ async fn an_erased_organization_leaves_nothing_behind(place: Place) {
     assert_eq!(server.get("/v1/datasets").await.1["total"], 1, "the others lost something");
     let (_, verified) = server.get("/v1/audit-log/verify").await;
     assert_eq!(verified["intact"], true, "{verified}");
-    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
     let written = log.text();
     assert!(written.contains("answered"), "nothing was captured");
     assert!(!written.contains(MARK), "the log of the server has data in it");
     server.stop().await;
-    assert_eq!(marked(server.place.home()), Vec::<PathBuf>::new());
-}
-
-/// Files below a folder that have the mark, as it is or compressed as blobs are.
-fn marked(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(marked(&path));
-            continue;
-        }
-        let stored = std::fs::read(&path).unwrap();
-        if stored.windows(MARK.len()).any(|some| some == MARK.as_bytes()) {
-            found.push(path);
-        }
-    }
-    found
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
 }

@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
 use fullbench_simllm::{Simulator, SimulatorConfig};
@@ -13,22 +11,6 @@ use serde_json::json;
 on_every_backend!(what_is_taken_out_is_kept_nowhere_and_scores_are_those_of_the_original);
 
 const ADDRESS: &str = "zanzibar@example.com";
-
-/// Files below a folder that hold the address.
-fn holding(folder: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            holding(&path, found);
-        } else if std::fs::read(&path)
-            .unwrap_or_default()
-            .windows(ADDRESS.len())
-            .any(|window| window == ADDRESS.as_bytes())
-        {
-            found.push(path.display().to_string());
-        }
-    }
-}
 
 async fn what_is_taken_out_is_kept_nowhere_and_scores_are_those_of_the_original(place: Place) {
     let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
@@ -55,8 +37,7 @@ async fn what_is_taken_out_is_kept_nowhere_and_scores_are_those_of_the_original(
     assert_eq!(document["actual_output"], "ask [email]");
     assert!(!document.to_string().contains(ADDRESS), "{document}");
     if !server.place.is_postgres() {
-        let mut found = Vec::new();
-        holding(server.place.home(), &mut found);
+        let found = common::marked(server.place.home(), ADDRESS);
         assert!(found.is_empty(), "{found:?}");
     }
 }

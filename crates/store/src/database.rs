@@ -190,12 +190,6 @@ impl ScopedStore {
         &self.home
     }
 
-    /// Content-addressed blobs: blocks of data sets; and whole files.
-    #[must_use]
-    pub fn objects(&self) -> &ObjectStore {
-        &self.objects
-    }
-
     pub(crate) fn statement(
         &self,
         sql: impl Into<String>,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::entity::dataset_content;
 use crate::runs::now_milliseconds;
+use crate::sealed_text::catalogue::CONTENT_MANIFEST;
 use crate::{ObjectStore, ScopedStore, StoreError};
 
 /// A block is closed when it holds this many bytes.
@@ -52,6 +53,9 @@ pub struct DatasetVersion {
     /// The cases themselves, where they are too few for blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inline: Vec<InlineCase>,
+    /// What is in those cases is gone with the key that it was sealed with.
+    #[serde(skip)]
+    pub texts_deleted: bool,
 }
 
 /// A case that is kept with its data set.
@@ -76,8 +80,19 @@ impl DatasetVersion {
         }
         let hash = ContentHash::of_parts(&[b"inline", &parts]);
         let cases = inline.len() as u64;
-        Self { hash, source, cases, fields, mapping, blocks: Vec::new(), inline }
+        let (blocks, texts_deleted) = (Vec::new(), false);
+        Self { hash, source, cases, fields, mapping, blocks, inline, texts_deleted }
     }
+}
+
+/// The blocks that a kept manifest names, whatever of it is sealed; none where it cannot be read.
+pub(crate) fn blocks_in(manifest: &str) -> Option<Vec<ContentHash>> {
+    #[derive(Deserialize)]
+    struct Blocks {
+        blocks: Vec<StoredBlock>,
+    }
+    let read: Blocks = serde_json::from_str(manifest).ok()?;
+    Some(read.blocks.into_iter().map(|block| block.hash).collect())
 }
 
 #[derive(Serialize)]
@@ -140,7 +155,8 @@ impl DatasetWriter {
             .map_err(|error| StoreError::Damaged(format!("field mapping: {error}")))?;
         let hash = ContentHash::of_parts(&[&hasher, &mapped]);
         let (cases, blocks) = (self.cases, self.blocks);
-        Ok(DatasetVersion { hash, source, cases, fields, mapping, blocks, inline: Vec::new() })
+        let (inline, texts_deleted) = (Vec::new(), false);
+        Ok(DatasetVersion { hash, source, cases, fields, mapping, blocks, inline, texts_deleted })
     }
 
     fn close_block(&mut self) -> Result<(), StoreError> {
@@ -188,6 +204,9 @@ impl CaseReader {
     pub fn case(&mut self, index: u64) -> Result<TestCase, StoreError> {
         let missing = || StoreError::Damaged(format!("the data set has no case {index}"));
         if !self.version.inline.is_empty() {
+            if self.version.texts_deleted {
+                return Err(StoreError::TextsDeleted);
+            }
             let case = self.version.inline.get(index as usize).ok_or_else(missing)?;
             let InlineCase { key, fields } = case.clone();
             return Ok(self.version.mapping.case(index, key, fields));
@@ -248,6 +267,8 @@ impl ScopedStore {
     ) -> Result<(), StoreError> {
         let manifest = serde_json::to_string(version)
             .map_err(|error| StoreError::Damaged(format!("data set: {error}")))?;
+        let keeper = self.text_keeper().await?;
+        let manifest = keeper.kept(&CONTENT_MANIFEST, &[&version.hash], manifest)?;
         let row = dataset_content::ActiveModel {
             organization_id: Set(self.organization.0),
             content_hash: Set(version.hash.to_string()),
@@ -267,7 +288,8 @@ impl ScopedStore {
             .exec_without_returning(&self.database)
             .await?;
         // A block that another data set had, too, may have been removed with it before this one named it.
-        match version.blocks.iter().find(|block| !self.objects.contains(&block.hash)) {
+        let objects = self.objects().await?;
+        match version.blocks.iter().find(|block| !objects.contains(&block.hash)) {
             Some(block) => Err(StoreError::FileNotFound(format!("objects/{}", block.hash))),
             None => Ok(()),
         }
@@ -281,11 +303,22 @@ impl ScopedStore {
             .one(&self.database)
             .await?;
         let row = found.ok_or_else(|| StoreError::Damaged(format!("data set {hash} is gone")))?;
-        serde_json::from_str(&row.manifest)
-            .map_err(|error| StoreError::Damaged(format!("data set {hash}: {error}")))
+        self.opened_dataset(row).await
     }
 
-    /// The version made from this source before, if all its blocks are still there.
+    async fn opened_dataset(
+        &self,
+        row: dataset_content::Model,
+    ) -> Result<DatasetVersion, StoreError> {
+        let opener = self.opener([row.manifest.as_str()]).await?;
+        let manifest = opener.open(&CONTENT_MANIFEST, &[&row.content_hash], row.manifest)?;
+        let version: DatasetVersion = serde_json::from_str(&manifest.text).map_err(|error| {
+            StoreError::Damaged(format!("data set {}: {error}", row.content_hash))
+        })?;
+        Ok(DatasetVersion { texts_deleted: manifest.is_deleted, ..version })
+    }
+
+    /// The version made from this source before, if all its blocks are still there and can be read.
     pub async fn dataset_of_source(
         &self,
         source_hash: &ContentHash,
@@ -295,17 +328,20 @@ impl ScopedStore {
             .filter(dataset_content::Column::SourceHash.eq(source_hash.to_string()))
             .one(&self.database)
             .await?;
-        let version: Option<DatasetVersion> =
-            found.and_then(|row| serde_json::from_str(&row.manifest).ok());
+        let Some(row) = found else { return Ok(None) };
+        let version = self.opened_dataset(row).await.ok();
+        let objects = self.objects().await?;
         let complete = |version: &DatasetVersion| {
-            version.blocks.iter().all(|block| self.objects.contains(&block.hash))
+            let first = version.blocks.first().map(|block| objects.get(&block.hash));
+            !version.texts_deleted
+                && !matches!(first, Some(Err(StoreError::TextsDeleted)))
+                && version.blocks.iter().all(|block| objects.contains(&block.hash))
         };
         Ok(version.filter(complete))
     }
 
     /// A reader of a version's cases.
-    #[must_use]
-    pub fn cases(&self, version: Arc<DatasetVersion>) -> CaseReader {
-        CaseReader::new(self.objects.clone(), version)
+    pub async fn cases(&self, version: Arc<DatasetVersion>) -> Result<CaseReader, StoreError> {
+        Ok(CaseReader::new(self.objects().await?, version))
     }
 }

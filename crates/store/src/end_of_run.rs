@@ -6,7 +6,8 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, TransactionTrait};
 use serde_json::Value;
 
 use crate::entity::run;
-use crate::runs::now_milliseconds;
+use crate::runs::{kept_notes, now_milliseconds};
+use crate::sealed_text::catalogue::RUN_SUMMARY;
 use crate::{NewEvent, RunRecord, ScopedStore, StoreError};
 
 /// How a run ended.
@@ -38,9 +39,12 @@ impl ScopedStore {
 
     /// Keeps how a run ended, its numbers and the event that tells of it, all or nothing.
     pub async fn end_run(&self, id: RunId, end: EndOfRun<'_>) -> Result<RunRecord, StoreError> {
+        let keeper = self.text_keeper().await?;
+        let notes = kept_notes(&keeper, id, end.notes)?;
+        let summary = end.summary.map(ToString::to_string);
+        let summary = keeper.kept_some(&RUN_SUMMARY, &[&id.0], summary)?;
         let transaction = self.database.begin().await?;
         let now = now_milliseconds();
-        let notes = serde_json::to_string(end.notes).unwrap_or_else(|_| "[]".to_owned());
         let mut change = run::Entity::update_many()
             .col_expr(run::Column::State, Expr::value(end.state.as_str()))
             .col_expr(run::Column::Notes, Expr::value(notes))
@@ -48,8 +52,8 @@ impl ScopedStore {
             .col_expr(run::Column::FinishedAt, Expr::value(now))
             .filter(run::Column::Id.eq(id.0))
             .filter(run::Column::OrganizationId.eq(self.organization.0));
-        if let Some(summary) = end.summary {
-            change = change.col_expr(run::Column::Summary, Expr::value(summary.to_string()));
+        if let Some(summary) = summary {
+            change = change.col_expr(run::Column::Summary, Expr::value(summary));
         }
         change.exec(&transaction).await?;
         let event = NewEvent { run: Some(id), kind: end.kind, data: end.told };

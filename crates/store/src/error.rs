@@ -310,6 +310,11 @@ pub enum StoreError {
         "this was sealed with a key of the organization that was deleted since, and cannot be read any more"
     )]
     KeysDeleted,
+    /// Texts are gone with the keys that they were sealed with.
+    #[error(
+        "the texts were sealed with a key of the organization that was deleted since: they are gone, and nothing can be made of them any more"
+    )]
+    TextsDeleted,
     /// Stored content is damaged.
     #[error("stored data is damaged: {0}")]
     Damaged(String),
@@ -350,7 +355,8 @@ impl StoreError {
             | Self::BeingValidated
             | Self::LastOwner(_)
             | Self::ChangedMeanwhile { .. }
-            | Self::KeysDeleted => ErrorCode::Conflict,
+            | Self::KeysDeleted
+            | Self::TextsDeleted => ErrorCode::Conflict,
             Self::Unconnected { problem, .. } => match problem {
                 ConnectionProblem::Unreachable | ConnectionProblem::Full => ErrorCode::Unavailable,
                 ConnectionProblem::Unauthorized => ErrorCode::Unauthorized,
@@ -442,6 +448,9 @@ impl StoreError {
             Self::MasterKeyUnknown(_) => Some(
                 "bring `secret.key` of the home folder along, or set FULLBENCH_SECRET_KEY, and \
                  FULLBENCH_SECRET_KEY_OLD to the keys before; `fullbench secrets status` names them",
+            ),
+            Self::TextsDeleted => Some(
+                "numbers of what was done before stay: `fullbench show`, `fullbench report` and `fullbench diff`",
             ),
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
             Self::DatabaseUrl(_) => Some(

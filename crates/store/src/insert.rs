@@ -23,7 +23,7 @@ impl InsertMany<'_> {
         &self,
         transaction: &ScopedTransaction,
         records: &[T],
-        values_of: impl Fn(&T, &mut Vec<Value>),
+        values_of: impl Fn(&T, &mut Vec<Value>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let width = self.columns.split(',').count();
         let mut rest = records;
@@ -39,7 +39,7 @@ impl InsertMany<'_> {
             for group in groups.chunks(rows) {
                 let mut values = Vec::with_capacity(rows * width);
                 for record in group {
-                    values_of(record, &mut values);
+                    values_of(record, &mut values)?;
                 }
                 let statement = Statement::from_sql_and_values(backend, &sql, values);
                 if let Some(before) = running.take() {

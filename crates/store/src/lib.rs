@@ -43,6 +43,7 @@ mod run_scorers;
 mod runs;
 mod schema;
 mod scrub;
+mod sealed_text;
 mod spending;
 mod sqlite;
 mod status;
@@ -96,6 +97,7 @@ pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
+pub use sealed_text::SealedTexts;
 pub use spending::Month;
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
 pub use vault::{

@@ -7,6 +7,8 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 use uuid::Uuid;
 
 use crate::entity::run_progress;
+use crate::sealed_text::RowKey;
+use crate::sealed_text::catalogue::SCORE_REASONING;
 use crate::{ScopedStore, StoreError};
 
 /// How far the units of one model have come.
@@ -105,14 +107,22 @@ impl ScopedStore {
 
     /// What the provider of a scorer said when it failed, where one did.
     pub async fn missing_score_reason(&self, run: RunId) -> Result<Option<String>, StoreError> {
-        let sql = "SELECT reasoning FROM scores WHERE run_id = $1 AND organization_id = $2 \
+        let sql = "SELECT reasoning, case_index, model_index, repetition, scorer, revision FROM scores \
+             WHERE run_id = $1 AND organization_id = $2 \
              AND reason = 'provider_error' ORDER BY model_index, case_index LIMIT 1";
         let values = vec![run.0.into(), self.organization.0.into()];
         let row = self.database.query_one_raw(self.statement(sql, values)).await?;
-        Ok(match row {
-            Some(row) => row.try_get_by_index(0)?,
-            None => None,
-        })
+        let Some(row) = row else { return Ok(None) };
+        let reasoning: Option<String> = row.try_get_by_index(0)?;
+        let opener = self.opener(reasoning.as_deref()).await?;
+        let (case_index, model_index) =
+            (row.try_get_by_index::<i64>(1)?, row.try_get_by_index::<i32>(2)?);
+        let (repetition, scorer) =
+            (row.try_get_by_index::<i32>(3)?, row.try_get_by_index::<Uuid>(4)?);
+        let revision = row.try_get_by_index::<i32>(5)?;
+        let key: RowKey<'_> = &[&run.0, &case_index, &model_index, &repetition, &scorer, &revision];
+        let opened = opener.open_some(&SCORE_REASONING, key, reasoning)?;
+        Ok(opened.map(|opened| opened.text))
     }
 
     /// Units of a lane that have a record, from a case on, in order.

@@ -13,7 +13,7 @@ use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
 use crate::platform::AddedEvents;
 use crate::runs::now_milliseconds;
-use crate::scrub::Scrubber;
+use crate::sealed_text::{RowKey, TextKeeper, catalogue};
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
 
 /// What a unit got from its model.
@@ -132,13 +132,13 @@ impl RunRecorder {
         let spent: NanoDollars =
             answers.chain(scores.iter().filter_map(|record| record.score.cost)).sum();
         let spent = spent + spent_on_open;
-        let scrubber = self.store.scrubber().await?;
+        let keeper = self.store.text_keeper().await?;
         let transaction = self.store.database.begin().await?;
         let run = self.run;
         self.store
-            .insert_generations(&transaction, &scrubber, generations, |record| (run, *record))
+            .insert_generations(&transaction, &keeper, generations, |record| (run, *record))
             .await?;
-        self.store.insert_scores(&transaction, &scrubber, scores, |record| (run, record)).await?;
+        self.store.insert_scores(&transaction, &keeper, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
         self.store.add_spending_in(&transaction, spent).await?;
         let told = match &self.tells {
@@ -210,7 +210,7 @@ impl ScopedStore {
     pub(crate) async fn insert_generations<T>(
         &self,
         transaction: &ScopedTransaction,
-        scrubber: &Scrubber,
+        keeper: &TextKeeper,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, GenerationRecord<'record>),
     ) -> Result<(), StoreError> {
@@ -222,7 +222,7 @@ impl ScopedStore {
         let now = now_milliseconds();
         let values = |record: &T, values: &mut Vec<Value>| {
             let (run, record) = record_of(record);
-            self.generation_values(run, &record, scrubber, now, values);
+            self.generation_values(run, &record, keeper, now, values)
         };
         insert.run(transaction, records, values).await
     }
@@ -231,7 +231,7 @@ impl ScopedStore {
     pub(crate) async fn insert_scores<T>(
         &self,
         transaction: &ScopedTransaction,
-        scrubber: &Scrubber,
+        keeper: &TextKeeper,
         records: &[T],
         record_of: impl for<'record> Fn(&'record T) -> (RunId, &'record ScoreRecord),
     ) -> Result<(), StoreError> {
@@ -243,7 +243,7 @@ impl ScopedStore {
         let now = now_milliseconds();
         let values = |record: &T, values: &mut Vec<Value>| {
             let (run, record) = record_of(record);
-            self.score_values(run, record, &scrubber.score(&record.score), now, values);
+            self.score_values(run, record, keeper, now, values)
         };
         insert.run(transaction, records, values).await
     }
@@ -268,6 +268,7 @@ impl ScopedStore {
                 (lane.failed as i64).into(),
                 lane.spent.0.into(),
             ]);
+            Ok(())
         };
         insert.run(transaction, lanes, values).await
     }
@@ -276,51 +277,60 @@ impl ScopedStore {
         &self,
         run: RunId,
         record: &GenerationRecord<'_>,
-        scrubber: &Scrubber,
+        keeper: &TextKeeper,
         now: i64,
         values: &mut Vec<Value>,
-    ) {
+    ) -> Result<(), StoreError> {
         unit_values(run, &record.key, values);
         values.extend([self.organization.0.into(), record.case_key.into()]);
+        let UnitKey { case_index, model_index, repetition } = &record.key;
+        let row: RowKey<'_> = &[&run.0, case_index, model_index, repetition];
         match record.result {
-            Ok(generation) => answered_values(&scrubber.generation(generation), values),
-            Err(failure) => failed_values(&scrubber.failure(failure), values),
+            Ok(generation) => answered_values(generation, keeper, row, values)?,
+            Err(failure) => failed_values(failure, keeper, row, values)?,
         }
         values.push(now.into());
+        Ok(())
     }
 
     fn score_values(
         &self,
         run: RunId,
         record: &ScoreRecord,
-        score: &Score,
+        keeper: &TextKeeper,
         now: i64,
         values: &mut Vec<Value>,
-    ) {
+    ) -> Result<(), StoreError> {
+        let score: &Score = &keeper.scrubber.score(&record.score);
+        let UnitKey { case_index, model_index, repetition } = &record.key;
+        let scorer = Uuid::from_bytes(record.scorer);
+        let row: RowKey<'_> =
+            &[&run.0, case_index, model_index, repetition, &scorer, &record.revision];
+        let kept = |column, text| keeper.kept_some(column, row, text);
+        let judgement = score.judgement.as_ref();
+        let judgement = judgement.and_then(|judgement| serde_json::to_string(judgement).ok());
         let judge = score.judgement.as_ref().and_then(|judgement| judgement.judge.as_ref());
         unit_values(run, &record.key, values);
         values.extend([
-            Uuid::from_bytes(record.scorer).into(),
+            scorer.into(),
             (record.revision as i32).into(),
             self.organization.0.into(),
             score.outcome.as_str().into(),
             score.outcome.reason().map(|reason| reason.as_str()).into(),
             score.raw.into(),
             score.value.into(),
-            score.reasoning.clone().into(),
-            score.evidence.as_ref().map(ToString::to_string).into(),
+            kept(&catalogue::SCORE_REASONING, score.reasoning.clone())?.into(),
+            kept(&catalogue::SCORE_EVIDENCE, score.evidence.as_ref().map(ToString::to_string))?
+                .into(),
             score.confidence.into(),
             score.cost.map(|cost| cost.0).into(),
             score.cached.into(),
-            score
-                .judgement
-                .as_ref()
-                .and_then(|judgement| serde_json::to_string(judgement).ok())
-                .into(),
+            kept(&catalogue::SCORE_JUDGEMENT, judgement)?.into(),
             judge.map(|judge| judge.id.0).into(),
             score.path.as_ref().and_then(|path| serde_json::to_string(path).ok()).into(),
             now.into(),
         ]);
+        Ok(())
     }
 }
 
@@ -333,7 +343,13 @@ fn unit_values(run: RunId, key: &UnitKey, values: &mut Vec<Value>) {
     ]);
 }
 
-fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
+fn answered_values(
+    generation: &Generation,
+    keeper: &TextKeeper,
+    row: RowKey<'_>,
+    values: &mut Vec<Value>,
+) -> Result<(), StoreError> {
+    let generation: &Generation = &keeper.scrubber.generation(generation);
     let usage = generation.usage.as_ref();
     let tokens = |count: fn(&fullbench_types::Usage) -> u64| -> Value {
         usage.map(|usage| count(usage) as i64).into()
@@ -353,7 +369,7 @@ fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
     });
     values.extend([
         "answered".into(),
-        generation.text.clone().into(),
+        keeper.kept(&catalogue::GENERATION_TEXT, row, generation.text.clone())?.into(),
         generation.finish_reason.as_str().into(),
         tokens(|usage| usage.input_tokens),
         tokens(|usage| usage.output_tokens),
@@ -367,13 +383,20 @@ fn answered_values(generation: &Generation, values: &mut Vec<Value>) {
         (generation.attempts as i32).into(),
         generation.cached.into(),
         generation.reported_model.clone().into(),
-        details.into(),
-        generation.raw.clone().into(),
+        keeper.kept_some(&catalogue::GENERATION_DETAILS, row, details)?.into(),
+        keeper.kept_some(&catalogue::GENERATION_RAW, row, generation.raw.clone())?.into(),
         Value::String(None),
     ]);
+    Ok(())
 }
 
-fn failed_values(failure: &UnitFailure, values: &mut Vec<Value>) {
+fn failed_values(
+    failure: &UnitFailure,
+    keeper: &TextKeeper,
+    row: RowKey<'_>,
+    values: &mut Vec<Value>,
+) -> Result<(), StoreError> {
+    let failure: &UnitFailure = &keeper.scrubber.failure(failure);
     let nothing = || Value::String(None);
     let no_number = || Value::BigInt(None);
     values.extend([failure.reason.as_str().into(), nothing(), nothing()]);
@@ -383,7 +406,8 @@ fn failed_values(failure: &UnitFailure, values: &mut Vec<Value>) {
         false.into(),
         nothing(),
         nothing(),
-        failure.message.clone().into(),
+        keeper.kept(&catalogue::GENERATION_RAW, row, failure.message.clone())?.into(),
         failure.code.map(ErrorCode::as_str).into(),
     ]);
+    Ok(())
 }

@@ -8,6 +8,7 @@ use sea_orm::{ConnectionTrait, QueryResult, Value};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::sealed_text::{RowKey, TextOpener, catalogue};
 use crate::{ScopedStore, StoreError};
 
 /// How much of each result to read.
@@ -32,6 +33,8 @@ pub struct UnitResult {
     pub result: Result<Generation, UnitFailure>,
     /// The counting (highest) revision of each score.
     pub scores: Vec<ScoreEntry>,
+    /// Texts of it are gone with the key that they were sealed with: those that are asked for are empty.
+    pub texts_deleted: bool,
 }
 
 /// A score with the scorer that gave it.
@@ -58,8 +61,24 @@ struct Details {
 }
 
 impl ScopedStore {
-    /// The next page of results after a unit, ordered by case, model and repetition.
+    /// The next page of results after a unit, ordered by case, model and repetition. Refused where a text that is asked for is
+    /// gone with its key: nothing is ever made of what stands in its place.
     pub async fn results_after(
+        &self,
+        run: RunId,
+        after: Option<UnitKey>,
+        limit: u64,
+        detail: ResultDetail,
+    ) -> Result<Vec<UnitResult>, StoreError> {
+        let units = self.results_to_show(run, after, limit, detail).await?;
+        match units.iter().any(|unit| unit.texts_deleted) {
+            true => Err(StoreError::TextsDeleted),
+            false => Ok(units),
+        }
+    }
+
+    /// The same to be looked at: units whose texts are gone say so, and have their numbers.
+    pub async fn results_to_show(
         &self,
         run: RunId,
         after: Option<UnitKey>,
@@ -72,13 +91,14 @@ impl ScopedStore {
         };
         let scores = self.scores_between(run, first.key, last.key, detail).await?;
         let mut position = 0;
-        for (key, entry) in scores {
+        for (key, entry, is_deleted) in scores {
             while units.get(position).is_some_and(|unit| unit.key < key) {
                 position += 1;
             }
             let Some(unit) = units.get_mut(position).filter(|unit| unit.key == key) else {
                 continue;
             };
+            unit.texts_deleted |= is_deleted;
             match unit.scores.last_mut() {
                 Some(before) if before.scorer == entry.scorer => *before = entry,
                 _ => unit.scores.push(entry),
@@ -117,7 +137,12 @@ impl ScopedStore {
              ORDER BY case_index, model_index, repetition LIMIT $3"
         );
         let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
-        rows.iter().map(unit_result).collect()
+        let columns = [18, 19, 20];
+        let texts: Vec<RowTexts> =
+            rows.iter().map(|row| row_texts(row, columns)).collect::<Result<_, _>>()?;
+        let opener = self.opener(texts.iter().flatten().flatten().map(String::as_str)).await?;
+        let units = rows.iter().zip(texts);
+        units.map(|(row, texts)| unit_result(run, row, texts, &opener)).collect()
     }
 
     async fn scores_between(
@@ -126,7 +151,7 @@ impl ScopedStore {
         first: UnitKey,
         last: UnitKey,
         detail: ResultDetail,
-    ) -> Result<Vec<(UnitKey, ScoreEntry)>, StoreError> {
+    ) -> Result<Vec<(UnitKey, ScoreEntry, bool)>, StoreError> {
         let texts = match detail {
             ResultDetail::Numbers => "NULL, NULL, NULL",
             ResultDetail::Texts => "reasoning, evidence, NULL",
@@ -144,8 +169,23 @@ impl ScopedStore {
         push_key(&mut values, last);
         values.push(self.organization.0.into());
         let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
-        rows.iter().map(|row| Ok((key_of(row)?, score_entry(row)?))).collect()
+        let columns = [12, 13, 14];
+        let texts: Vec<RowTexts> =
+            rows.iter().map(|row| row_texts(row, columns)).collect::<Result<_, _>>()?;
+        let opener = self.opener(texts.iter().flatten().flatten().map(String::as_str)).await?;
+        let scores = rows.iter().zip(texts);
+        scores.map(|(row, texts)| score_entry(run, row, texts, &opener)).collect()
     }
+}
+
+/// The three texts of a row, as they are kept.
+type RowTexts = [Option<String>; 3];
+
+fn row_texts(
+    row: &QueryResult,
+    [first, second, third]: [usize; 3],
+) -> Result<RowTexts, StoreError> {
+    Ok([row.try_get_by_index(first)?, row.try_get_by_index(second)?, row.try_get_by_index(third)?])
 }
 
 fn push_key(values: &mut Vec<Value>, key: UnitKey) {
@@ -164,12 +204,26 @@ fn key_of(row: &QueryResult) -> Result<UnitKey, StoreError> {
     })
 }
 
-fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
+fn unit_result(
+    run: RunId,
+    row: &QueryResult,
+    [text, details, raw]: RowTexts,
+    opener: &TextOpener,
+) -> Result<UnitResult, StoreError> {
     let key = key_of(row)?;
+    let UnitKey { case_index, model_index, repetition } = &key;
+    let place: RowKey<'_> = &[&run.0, case_index, model_index, repetition];
+    let mut texts_deleted = false;
+    let mut opened = |column, text| -> Result<Option<String>, StoreError> {
+        let opened = opener.open_some(column, place, text)?;
+        texts_deleted |= opened.as_ref().is_some_and(|opened| opened.is_deleted);
+        Ok(opened.filter(|opened| !opened.is_deleted).map(|opened| opened.text))
+    };
+    let text = opened(&catalogue::GENERATION_TEXT, text)?;
+    let details = opened(&catalogue::GENERATION_DETAILS, details)?;
+    let raw = opened(&catalogue::GENERATION_RAW, raw)?;
     let status: String = row.try_get_by_index(4)?;
     let attempts = row.try_get_by_index::<i32>(15)? as u32;
-    let text: Option<String> = row.try_get_by_index(18)?;
-    let raw: Option<String> = row.try_get_by_index(20)?;
     let case_key = row.try_get_by_index(3)?;
     if status != "answered" {
         let reason = FailureReason::from_word(&status)
@@ -177,7 +231,8 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
         let code: Option<String> = row.try_get_by_index(21)?;
         let code = code.as_deref().and_then(ErrorCode::from_word);
         let failure = UnitFailure { reason, message: raw.unwrap_or_default(), attempts, code };
-        return Ok(UnitResult { key, case_key, result: Err(failure), scores: Vec::new() });
+        let (result, scores) = (Err(failure), Vec::new());
+        return Ok(UnitResult { key, case_key, result, scores, texts_deleted });
     }
     let number = |index| -> Result<Option<u64>, StoreError> {
         Ok(row.try_get_by_index::<Option<i64>>(index)?.map(|number| number as u64))
@@ -192,7 +247,7 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
         }),
         _ => None,
     };
-    let details = match row.try_get_by_index::<Option<String>>(19)? {
+    let details = match details {
         Some(json) => serde_json::from_str(&json)
             .map_err(|error| StoreError::Damaged(format!("details of a result: {error}")))?,
         None => Details::default(),
@@ -216,14 +271,32 @@ fn unit_result(row: &QueryResult) -> Result<UnitResult, StoreError> {
         reported_model: row.try_get_by_index(17)?,
         raw,
     };
-    Ok(UnitResult { key, case_key, result: Ok(generation), scores: Vec::new() })
+    Ok(UnitResult { key, case_key, result: Ok(generation), scores: Vec::new(), texts_deleted })
 }
 
-fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
+/// A score, the unit it is of, and whether texts of it are gone.
+fn score_entry(
+    run: RunId,
+    row: &QueryResult,
+    [reasoning, evidence, judgement]: RowTexts,
+    opener: &TextOpener,
+) -> Result<(UnitKey, ScoreEntry, bool), StoreError> {
+    let key = key_of(row)?;
+    let scorer: Uuid = row.try_get_by_index(3)?;
+    let revision = row.try_get_by_index::<i32>(4)? as u32;
+    let UnitKey { case_index, model_index, repetition } = &key;
+    let place: RowKey<'_> = &[&run.0, case_index, model_index, repetition, &scorer, &revision];
+    let mut texts_deleted = false;
+    let mut opened = |column, text| -> Result<Option<String>, StoreError> {
+        let opened = opener.open_some(column, place, text)?;
+        texts_deleted |= opened.as_ref().is_some_and(|opened| opened.is_deleted);
+        Ok(opened.map(|opened| opened.text))
+    };
+    let reasoning = opened(&catalogue::SCORE_REASONING, reasoning)?;
+    let evidence = opened(&catalogue::SCORE_EVIDENCE, evidence)?;
+    let judgement = opened(&catalogue::SCORE_JUDGEMENT, judgement)?;
     let outcome: String = row.try_get_by_index(5)?;
     let reason: Option<String> = row.try_get_by_index(6)?;
-    let evidence: Option<String> = row.try_get_by_index(13)?;
-    let judgement: Option<String> = row.try_get_by_index(14)?;
     let judgement = judgement.map(|json| serde_json::from_str(&json)).transpose();
     let path: Option<String> = row.try_get_by_index(15)?;
     let path = path.map(|json| serde_json::from_str(&json)).transpose();
@@ -232,7 +305,7 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
             .ok_or_else(|| StoreError::Damaged(format!("an unknown outcome `{outcome}`")))?,
         raw: row.try_get_by_index(7)?,
         value: row.try_get_by_index(8)?,
-        reasoning: row.try_get_by_index(12)?,
+        reasoning: reasoning.filter(|reasoning| !(texts_deleted && reasoning.is_empty())),
         evidence: evidence.and_then(|json| serde_json::from_str(&json).ok()),
         confidence: row.try_get_by_index(9)?,
         cost: row.try_get_by_index::<Option<i64>>(10)?.map(NanoDollars),
@@ -241,7 +314,5 @@ fn score_entry(row: &QueryResult) -> Result<ScoreEntry, StoreError> {
             .map_err(|error| StoreError::Damaged(format!("a judgement: {error}")))?,
         path: path.map_err(|error| StoreError::Damaged(format!("the way to a score: {error}")))?,
     };
-    let scorer: Uuid = row.try_get_by_index(3)?;
-    let revision = row.try_get_by_index::<i32>(4)? as u32;
-    Ok(ScoreEntry { scorer: scorer.into_bytes(), revision, score })
+    Ok((key, ScoreEntry { scorer: scorer.into_bytes(), revision, score }, texts_deleted))
 }

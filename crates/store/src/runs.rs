@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::entity::run;
+use crate::sealed_text::catalogue::{RUN_NOTES, RUN_SPEC, RUN_SUMMARY};
+use crate::sealed_text::{TextKeeper, TextOpener};
 use crate::{Page, ScopedStore, Store, StoreError};
 
 /// How a run was asked for.
@@ -142,6 +144,10 @@ pub struct RunRecord {
     pub summary: Option<Value>,
     /// Somebody asked for its end.
     pub is_cancel_asked: bool,
+    /// Its prompts are gone with the key that they were sealed with: it has numbers, but it cannot go on.
+    pub spec_deleted: bool,
+    /// Its prompts or its notes are.
+    pub texts_deleted: bool,
 }
 
 impl Store {
@@ -170,17 +176,18 @@ impl ScopedStore {
     pub async fn create_run(&self, new: NewRun) -> Result<RunRecord, StoreError> {
         let made = self.run_rows().filter(run::Column::Id.eq(new.id.0)).one(&self.database).await?;
         if let Some(made) = made {
-            return record(made);
+            return self.run_record(made).await;
         }
         let now = now_milliseconds();
         let spec_hash = ContentHash::of(new.spec.as_bytes());
+        let keeper = self.text_keeper().await?;
         let row = run::ActiveModel {
             id: Set(new.id.0),
             organization_id: Set(self.organization.0),
             name: Set(new.name),
             kind: Set(new.kind.as_str().to_owned()),
             state: Set(RunState::Pending.as_str().to_owned()),
-            spec: Set(new.spec),
+            spec: Set(keeper.kept(&RUN_SPEC, &[&new.id.0], new.spec)?),
             spec_hash: Set(spec_hash.to_string()),
             dataset_hash: Set(new.dataset.to_string()),
             notes: Set("[]".to_owned()),
@@ -204,13 +211,13 @@ impl ScopedStore {
             document_id: Set(new.order.document),
             cancel_asked_at: Set(None),
         };
-        record(row.insert(&self.database).await?)
+        self.run_record(row.insert(&self.database).await?).await
     }
 
     /// The run of this id.
     pub async fn run(&self, id: RunId) -> Result<RunRecord, StoreError> {
         let found = self.run_rows().filter(run::Column::Id.eq(id.0)).one(&self.database).await?;
-        record(found.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?)
+        self.run_record(found.ok_or_else(|| StoreError::RunNotFound(id.to_string()))?).await
     }
 
     /// The run a baseline of this name stands for; else the run whose id begins or ends with these letters, the newest of this
@@ -256,7 +263,7 @@ impl ScopedStore {
     pub async fn runs(&self, limit: Option<u64>) -> Result<Vec<RunRecord>, StoreError> {
         let rows =
             self.run_rows().order_by_desc(run::Column::Id).limit(limit).all(&self.database).await?;
-        rows.into_iter().map(record).collect()
+        self.run_records(rows).await
     }
 
     /// Sets the state of a run; a state in which nobody works on it also sets when it finished.
@@ -272,7 +279,7 @@ impl ScopedStore {
         let row = run::ActiveModel {
             id: Set(before.id.0),
             state: Set(state.as_str().to_owned()),
-            notes: Set(serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())),
+            notes: Set(kept_notes(&self.text_keeper().await?, id, notes)?),
             updated_at: Set(now),
             started_at: match before.started_at {
                 None if state == RunState::Running => Set(Some(now)),
@@ -283,7 +290,7 @@ impl ScopedStore {
             summary: Set(None),
             ..Default::default()
         };
-        record(row.update(&self.database).await?)
+        self.run_record(row.update(&self.database).await?).await
     }
 
     /// Runs that match, the newest first, and how many there are.
@@ -331,7 +338,17 @@ impl ScopedStore {
             .limit(page.limit)
             .all(&self.database)
             .await?;
-        Ok((rows.into_iter().map(record).collect::<Result<_, _>>()?, total))
+        Ok((self.run_records(rows).await?, total))
+    }
+
+    async fn run_record(&self, row: run::Model) -> Result<RunRecord, StoreError> {
+        let opener = self.opener(texts(&row)).await?;
+        record(row, &opener)
+    }
+
+    async fn run_records(&self, rows: Vec<run::Model>) -> Result<Vec<RunRecord>, StoreError> {
+        let opener = self.opener(rows.iter().flat_map(texts)).await?;
+        rows.into_iter().map(|row| record(row, &opener)).collect()
     }
 
     fn run_rows(&self) -> Select<run::Entity> {
@@ -339,7 +356,24 @@ impl ScopedStore {
     }
 }
 
-fn record(row: run::Model) -> Result<RunRecord, StoreError> {
+/// What is to be known of a run, as it is kept.
+pub(crate) fn kept_notes(
+    keeper: &TextKeeper,
+    id: RunId,
+    notes: &[String],
+) -> Result<String, StoreError> {
+    let notes = serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned());
+    keeper.kept(&RUN_NOTES, &[&id.0], notes)
+}
+
+fn texts(row: &run::Model) -> impl Iterator<Item = &str> {
+    [&row.spec, &row.notes].into_iter().chain(&row.summary).map(String::as_str)
+}
+
+fn record(row: run::Model, opener: &TextOpener) -> Result<RunRecord, StoreError> {
+    let spec = opener.open(&RUN_SPEC, &[&row.id], row.spec)?;
+    let notes = opener.open(&RUN_NOTES, &[&row.id], row.notes)?;
+    let summary = opener.open_some(&RUN_SUMMARY, &[&row.id], row.summary)?;
     let damaged = |what: &str| StoreError::Damaged(format!("run {}: {what}", row.id));
     let time = |milliseconds| {
         Timestamp::from_millisecond(milliseconds).map_err(|_| damaged("a time out of range"))
@@ -352,14 +386,14 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
         state: RunState::from_word(&row.state).ok_or_else(|| damaged("an unknown state"))?,
         spec_hash: row.spec_hash.parse().map_err(|error: String| damaged(&error))?,
         dataset: row.dataset_hash.parse().map_err(|error: String| damaged(&error))?,
-        notes: serde_json::from_str(&row.notes).map_err(|error| damaged(&error.to_string()))?,
+        notes: serde_json::from_str(&notes.text).map_err(|error| damaged(&error.to_string()))?,
         planned_units: row.planned_units as u64,
         created_at: time(row.created_at)?,
         updated_at: time(row.updated_at)?,
         started_at: row.started_at.map(time).transpose()?,
         finished_at: row.finished_at.map(time).transpose()?,
         kind: RunKind::from_word(&row.kind).ok_or_else(|| damaged("an unknown kind"))?,
-        summary: row.summary.as_deref().map(json).transpose()?,
+        summary: summary.map(|summary| json(&summary.text)).transpose()?,
         order: RunOrder {
             origin: RunOrigin::from_word(&row.origin)
                 .ok_or_else(|| damaged("an unknown origin"))?,
@@ -377,7 +411,9 @@ fn record(row: run::Model) -> Result<RunRecord, StoreError> {
         },
         is_cancel_asked: row.cancel_asked_at.is_some(),
         name: row.name,
-        spec: row.spec,
+        spec: spec.text,
+        spec_deleted: spec.is_deleted,
+        texts_deleted: spec.is_deleted || notes.is_deleted,
         version: row.version,
     })
 }

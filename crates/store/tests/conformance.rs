@@ -238,7 +238,7 @@ async fn a_newer_database_is_refused_and_opening_at_once_is_safe(place: Place) {
 async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) {
     let fixture = fixture(place).await;
     let store = fixture.store.scoped(DEFAULT_ORGANIZATION);
-    let mut writer = DatasetWriter::new(store.objects().clone());
+    let mut writer = DatasetWriter::new(store.objects().await.unwrap());
     for index in 0..2000 {
         let Value::Object(fields) =
             json!({"input": "x".repeat(600), "n": index, "reference": ["a", "b"]})
@@ -257,7 +257,7 @@ async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) 
         store.dataset_of_source(&ContentHash::of(b"source")).await.unwrap().unwrap(),
         version
     );
-    let mut cases = store.cases(Arc::new(version.clone()));
+    let mut cases = store.cases(Arc::new(version.clone())).await.unwrap();
     for index in [1999, 0, 873, 874] {
         let case = cases.case(index).unwrap();
         assert_eq!((case.key, case.fields["n"].as_u64()), (format!("k{index}"), Some(index)));
@@ -267,7 +267,10 @@ async fn frozen_cases_are_read_in_any_order_and_damage_is_noticed(place: Place) 
     let name = version.blocks[0].hash.to_string();
     let block = store.home().join("objects").join(&name[..2]).join(&name[2..]);
     std::fs::write(block, b"\x05\x00\x00\x00\x50hello").unwrap();
-    assert!(matches!(store.cases(Arc::new(version)).case(0), Err(StoreError::Damaged(_))));
+    assert!(matches!(
+        store.cases(Arc::new(version)).await.unwrap().case(0),
+        Err(StoreError::Damaged(_))
+    ));
 }
 
 #[tokio::test]

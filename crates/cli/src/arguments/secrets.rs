@@ -28,6 +28,10 @@ pub(crate) enum SecretsCommand {
     ForgetOld,
     /// Delete the keys of an organization, so that nothing that is sealed with them can ever be read again
     DeleteKeys(DeleteKeysArguments),
+    /// Seal the texts that an organization kept in plain before its setting `encrypt_texts` was switched on
+    ///
+    /// It can be stopped and called again, and servers may work meanwhile.
+    EncryptTexts(EncryptTextsArguments),
 }
 
 #[derive(Debug, Args)]
@@ -35,6 +39,12 @@ pub(crate) struct SecretsStatusArguments {
     /// How it is printed
     #[arg(short, long, value_enum, default_value_t = PlainFormat::Table)]
     pub(crate) output: PlainFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EncryptTextsArguments {
+    /// The organization, by the name it has in addresses
+    pub(crate) organization: String,
 }
 
 #[derive(Debug, Args)]

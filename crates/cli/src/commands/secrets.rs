@@ -1,11 +1,13 @@
 //! `fullbench secrets`: the master key that everything secret is kept under.
 
-use fullbench_store::{MasterKeyStatus, Store, StoreError};
+use fullbench_store::{MasterKeyStatus, SealedTexts, Store, StoreError};
 use fullbench_types::{OrganizationId, SYSTEM_ORGANIZATION};
 use serde_json::json;
 
 use crate::arguments::PlainFormat;
-use crate::arguments::secrets::{DeleteKeysArguments, SecretsArguments, SecretsCommand};
+use crate::arguments::secrets::{
+    DeleteKeysArguments, EncryptTextsArguments, SecretsArguments, SecretsCommand,
+};
 use crate::commands::audit::{Noted, SYSTEM};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
@@ -20,6 +22,7 @@ pub(crate) async fn run(arguments: &SecretsArguments, home: &Home) -> Result<Exi
         SecretsCommand::Rotate => rotate(&store).await,
         SecretsCommand::ForgetOld => forget_old(&store).await,
         SecretsCommand::DeleteKeys(arguments) => delete_keys(&store, arguments).await,
+        SecretsCommand::EncryptTexts(arguments) => encrypt_texts(&store, arguments).await,
     }
 }
 
@@ -101,16 +104,47 @@ async fn forget_old(store: &Store) -> Result<Exit, CliError> {
     Ok(Exit::Fine)
 }
 
-async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<Exit, CliError> {
-    let DeleteKeysArguments { organization: slug, yes } = arguments;
-    let mut known: Vec<(String, OrganizationId)> =
-        store.organizations().await?.into_iter().map(|one| (one.slug, one.id)).collect();
-    known.push((SYSTEM.to_owned(), SYSTEM_ORGANIZATION));
-    let Some((_, organization)) = known.iter().find(|(name, _)| name == slug) else {
+/// The organizations by their names in addresses.
+async fn organizations(store: &Store) -> Result<Vec<(String, OrganizationId)>, StoreError> {
+    Ok(store.organizations().await?.into_iter().map(|one| (one.slug, one.id)).collect())
+}
+
+/// The one that is meant.
+fn find(slug: &str, known: &[(String, OrganizationId)]) -> Result<OrganizationId, CliError> {
+    let found = known.iter().find(|(name, _)| name == slug);
+    found.map(|(_, organization)| *organization).ok_or_else(|| {
         let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let hint = format!("the organizations are {}", known.join(", "));
-        return Err(CliError::input(format!("there is no organization `{slug}`"), Some(hint)));
-    };
+        CliError::input(format!("there is no organization `{slug}`"), Some(hint))
+    })
+}
+
+async fn encrypt_texts(store: &Store, arguments: &EncryptTextsArguments) -> Result<Exit, CliError> {
+    let slug = &arguments.organization;
+    let organization = find(slug, &organizations(store).await?)?;
+    if !store.scoped(organization).organization_record().await?.settings.encrypt_texts {
+        let hint = "switch `encrypt_texts` on in its settings first (PATCH /v1/organization): else \
+            what comes from now on would stay plain";
+        let problem = format!("`{slug}` does not encrypt its texts");
+        return Err(CliError::input(problem, Some(hint.to_owned())));
+    }
+    let tell = |table: &str, rows| write_line(&format!("{table}: {rows} rows sealed"));
+    let noted = Noted::begin(store, organization, "encrypt_texts", None).await?;
+    let sealed = store.seal_texts(organization, tell).await?;
+    noted.end(&json!(sealed)).await?;
+    let SealedTexts { rows, blobs, files, removed_copies } = sealed;
+    write_line(&format!(
+        "sealed {rows} rows, {blobs} blocks of data sets and {files} files of `{slug}`; copies of texts that were removed: \
+         {removed_copies}"
+    ));
+    Ok(Exit::Fine)
+}
+
+async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<Exit, CliError> {
+    let DeleteKeysArguments { organization: slug, yes } = arguments;
+    let mut known = organizations(store).await?;
+    known.push((SYSTEM.to_owned(), SYSTEM_ORGANIZATION));
+    let organization = find(slug, &known)?;
     if !yes {
         return Err(CliError::input(
             format!("deleting the keys of `{slug}` cannot be undone"),
@@ -123,9 +157,9 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
             write_line("warning: the audit log cannot tell of this: the master key is missing");
             None
         }
-        _ => Some(Noted::begin(store, *organization, "delete_keys", None).await?),
+        _ => Some(Noted::begin(store, organization, "delete_keys", None).await?),
     };
-    let deleted = store.scoped(*organization).delete_keys().await?;
+    let deleted = store.scoped(organization).delete_keys().await?;
     if let Some(noted) = noted {
         noted.end(&json!({"deleted": deleted})).await?;
     }

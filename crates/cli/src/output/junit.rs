@@ -42,7 +42,7 @@ async fn write_model(
     let (mut count, mut failures, mut errors, mut skipped) = (0, 0, 0, 0);
     let mut after = None;
     loop {
-        let page = store.results_after(run.id, after, 2000, ResultDetail::Texts).await?;
+        let page = store.results_to_show(run.id, after, 2000, ResultDetail::Texts).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.key);
         for unit in page.iter().filter(|unit| unit.key.model_index as usize == index) {

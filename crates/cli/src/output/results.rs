@@ -5,7 +5,9 @@ use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
 
 use fullbench_engine::{metadata_fields, stored_spec};
-use fullbench_store::{CaseReader, DatasetVersion, RunRecord, ScopedStore, ScoreEntry, UnitResult};
+use fullbench_store::{
+    CaseReader, DatasetVersion, RunRecord, ScopedStore, ScoreEntry, StoreError, UnitResult,
+};
 use fullbench_types::{Generation, Score, TestCase, UnitFailure};
 use serde::Serialize;
 use serde_json::Value;
@@ -59,7 +61,7 @@ impl RunContext {
             models: spec.models.iter().map(fullbench_llm::ModelConfig::display_name).collect(),
             scorers,
             metadata: metadata_fields(&spec, &dataset),
-            cases: store.cases(dataset),
+            cases: store.cases(dataset).await?,
         })
     }
 
@@ -75,6 +77,11 @@ impl RunContext {
     ) -> impl Iterator<Item = (&'unit str, Option<&'unit ScoreEntry>)> {
         let find = |hash: &[u8; 16]| unit.scores.iter().find(|entry| entry.scorer == *hash);
         self.scorers.iter().map(move |(name, hash)| (name.as_str(), find(hash)))
+    }
+
+    /// The cases are gone with the key that they were sealed with.
+    pub(crate) fn are_cases_deleted(&mut self) -> bool {
+        matches!(self.cases.case(0), Err(StoreError::TextsDeleted))
     }
 
     /// The case of a unit.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fullbench_engine::{Clustering, GateResult, ModelSummary, RunReport, ScorerInfo};
-use fullbench_store::{ResultDetail, RunRecord, ScopedStore, UnitResult};
+use fullbench_store::{ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult};
 use fullbench_types::{Outcome, text_of};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -14,6 +14,9 @@ use crate::output::evidence::{self, EvidenceLine};
 use crate::output::results::RunContext;
 use crate::output::savings::{self, Saving};
 
+/// What is said in place of results whose texts cannot be read any more.
+const DELETED: &str =
+    "the texts are gone with the key that they were sealed with: only numbers are shown";
 /// A shown text is cut after this many characters; `fullbench show --case` has the whole.
 const MAX_TEXT: usize = 20_000;
 
@@ -47,7 +50,7 @@ struct RunData<'report> {
     scoring_cost_usd: Option<f64>,
     prices_as_of: String,
     seconds: Option<f64>,
-    notes: &'report [String],
+    notes: Vec<&'report str>,
 }
 
 #[derive(Serialize)]
@@ -118,9 +121,16 @@ pub(super) async fn collect<'report>(
         .sum();
     let mut cases = Vec::new();
     let mut fine = Vec::new();
+    let mut deleted = context.are_cases_deleted().then_some(DELETED);
     let mut after = None;
-    loop {
-        let page = store.results_after(run.id, after, 2000, ResultDetail::Texts).await?;
+    while deleted.is_none() {
+        let page = match store.results_after(run.id, after, 2000, ResultDetail::Texts).await {
+            Err(StoreError::TextsDeleted) => {
+                (cases, fine, deleted) = (Vec::new(), Vec::new(), Some(DELETED));
+                continue;
+            }
+            page => page?,
+        };
         let Some(last) = page.last() else { break };
         after = Some(last.key);
         for unit in &page {
@@ -158,7 +168,7 @@ pub(super) async fn collect<'report>(
             scoring_cost_usd: report.scoring_cost_usd,
             prices_as_of: fullbench_llm::price_table().as_of.to_string(),
             seconds,
-            notes: &report.notes,
+            notes: report.notes.iter().map(String::as_str).chain(deleted).collect(),
         },
         scorers: &report.scorers,
         models: &report.models,

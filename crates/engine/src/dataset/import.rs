@@ -32,7 +32,7 @@ pub async fn import_dataset(
         evaluation.spec.mapping = version.mapping.clone();
         return Ok(DatasetVersion { source: evaluation.spec.dataset.clone(), ..version });
     }
-    let mut import = Import::new(evaluation, DatasetWriter::new(store.objects().clone()));
+    let mut import = Import::new(evaluation, DatasetWriter::new(store.objects().await?));
     read_rows(evaluation, &mut |row| import.take(row?))?;
     let version = import.finish()?;
     store.save_dataset(&version, &source_hash).await?;

@@ -55,7 +55,7 @@ pub async fn read_check(store: &ScopedStore, run: &RunRecord) -> Result<CheckedR
         .hash
         .short();
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let mut cases = store.cases(dataset.clone());
+    let mut cases = store.cases(dataset.clone()).await?;
     let mut examples: Vec<Option<Example>> = Vec::new();
     let mut probes = Vec::new();
     for index in 0..dataset.cases {

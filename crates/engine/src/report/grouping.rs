@@ -144,7 +144,7 @@ pub(super) struct Grouping {
 
 impl Grouping {
     /// A reader of the values of `by`, and of the groups in `group`; none when neither is asked for.
-    pub(super) fn new(
+    pub(super) async fn new(
         store: &ScopedStore,
         dataset: &Arc<DatasetVersion>,
         by: Option<&str>,
@@ -153,11 +153,13 @@ impl Grouping {
         if let Some(by) = by {
             check_group_field(by, dataset)?;
         }
-        let wanted = by.is_some() || group.is_some();
-        Ok(wanted.then(|| Self {
+        if by.is_none() && group.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
             by: by.map(str::to_owned),
             clusters: group.map(|field| Clusters::new(field.to_owned())),
-            cases: store.cases(dataset.clone()),
+            cases: store.cases(dataset.clone()).await?,
             current: None,
         }))
     }

@@ -222,7 +222,7 @@ pub(super) async fn pair(
     })
     .await?;
     let dataset = Arc::new(store.dataset(&after.dataset).await?);
-    let mut grouping = Grouping::new(store, &dataset, None, right.group.as_deref())?;
+    let mut grouping = Grouping::new(store, &dataset, None, right.group.as_deref()).await?;
     let repeated = left.repetitions > 1 && right.repetitions > 1;
     let mut case = CaseNumber::default();
     read_results(store, after, |unit| {

@@ -16,8 +16,9 @@ use super::diff::{DiffOptions, compare_runs};
 use super::gates::{Comparison, GateResult, judge_gates};
 use super::grouping::{Clustering, Grouping};
 use super::sampled::{CascadeSummary, RouteSummary, SimilarSummary};
+use crate::EngineError;
+use crate::run::{counted_plan, planned};
 use crate::spec::{EvaluationSpec, stored_spec};
-use crate::{EngineError, run::planned};
 
 /// Results read at a time.
 const PAGE: u64 = 4096;
@@ -215,10 +216,14 @@ pub async fn summarize(
 ) -> Result<RunReport, EngineError> {
     let spec = stored_spec(store, run).await?;
     let dataset = Arc::new(store.dataset(&run.dataset).await?);
-    let plan = planned(store, &spec, &dataset)?;
+    let plan = match planned(store, &spec, &dataset).await {
+        // Which cases were drawn is not told without their keys, but how many.
+        Err(EngineError::Store(StoreError::TextsDeleted)) => counted_plan(&spec, &dataset),
+        plan => plan?,
+    };
     let scorers = spec.scorers.iter().map(fullbench_score::build).collect::<Result<Vec<_>, _>>();
     let scorers = scorers.map_err(|error| EngineError::StoredSpec(error.message))?;
-    let mut grouping = Grouping::new(store, &dataset, by, spec.group.as_deref())?;
+    let mut grouping = Grouping::new(store, &dataset, by, spec.group.as_deref()).await?;
     let clustered = match &spec.group {
         Some(_) => Clustered::ByGroup,
         None if plan.repetitions > 1 => Clustered::ByCase,

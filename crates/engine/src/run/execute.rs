@@ -79,9 +79,9 @@ async fn execute_in_span(
     let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, _lock } = run;
     let spent: NanoDollars = lanes.iter().map(|lane| lane.progress.spent).sum();
     let limit = control.budget.or(spec.budget.map(|budget| NanoDollars::from_dollars(budget.usd)));
-    let scrubs_texts = store.scrubs_texts().await?;
+    let keeps_no_copies = store.keeps_no_copies().await?;
     let cache = match control.cache_mode {
-        _ if scrubs_texts => None,
+        _ if keeps_no_copies => None,
         CacheMode::Use if !spec.cache.enabled => None,
         CacheMode::Off => None,
         _ if !asks_a_model(&spec, &scorers) => None,
@@ -179,7 +179,7 @@ async fn execute_in_span(
             plan: plan.clone(),
             model: model.clone(),
             handle,
-            cases: store.cases(dataset.clone()),
+            cases: store.cases(dataset.clone()).await?,
             store: store.clone(),
             prompts: prompts.clone(),
             window: room.window(model, &limits),

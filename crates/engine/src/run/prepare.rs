@@ -9,12 +9,12 @@ use fullbench_llm::{
 };
 use fullbench_score::NamedScorer;
 use fullbench_store::{
-    DatasetVersion, NewRun, RunLock, RunOrder, RunRecord, ScopedStore, StoreError,
+    DatasetVersion, NewRun, ResultDetail, RunLock, RunOrder, RunRecord, ScopedStore, StoreError,
 };
 use fullbench_types::{ContentHash, RunId, RunKind, RunState};
 
 use super::open::OpenLane;
-use super::plan::Plan;
+use super::plan::{CaseSelection, Plan};
 use super::sample::draw;
 use crate::prompt::Prompts;
 use crate::report::{baselines_of, check_group_field, group_field};
@@ -67,9 +67,9 @@ pub(crate) async fn check(
         None => Arc::new(import_dataset(&mut evaluation, store).await?),
     };
     evaluation.spec.group = group_field(&evaluation, &dataset)?;
-    let mut cases = store.cases(dataset.clone());
+    let mut cases = store.cases(dataset.clone()).await?;
     let spec = evaluation.spec.clone();
-    let plan = planned(store, &spec, &dataset)?;
+    let plan = planned(store, &spec, &dataset).await?;
     let (scorers, prompts) = compiled(&spec)?;
     let mut tokens = PromptTokens::default();
     if spec.prompt.required {
@@ -199,7 +199,8 @@ pub async fn prepare_resume(
         }
     }
     let dataset = Arc::new(store.dataset(&record.dataset).await?);
-    let plan = planned(store, &spec, &dataset)?;
+    refuse_deleted(store, &record, &dataset).await?;
+    let plan = planned(store, &spec, &dataset).await?;
     for NamedScorer { name, scorer, .. } in &scorers {
         scorer.ready().map_err(|error| InputProblem {
             hint: error.hint.clone(),
@@ -340,14 +341,41 @@ impl PreparedRun {
     }
 }
 
+/// Refuses a run whose prompts, cases or answers are gone with the key that they were sealed with: nothing is made of what stands
+/// in their place.
+pub(crate) async fn refuse_deleted(
+    store: &ScopedStore,
+    record: &RunRecord,
+    dataset: &Arc<DatasetVersion>,
+) -> Result<(), EngineError> {
+    if record.spec_deleted {
+        return Err(StoreError::TextsDeleted.into());
+    }
+    if dataset.cases > 0 {
+        store.cases(dataset.clone()).await?.case(0)?;
+    }
+    store.results_after(record.id, None, 1, ResultDetail::Full).await?;
+    Ok(())
+}
+
+/// How many units a spec means on its data, where which cases they are of cannot be told.
+pub(crate) fn counted_plan(spec: &EvaluationSpec, dataset: &DatasetVersion) -> Plan {
+    let sampled = spec.sample.as_ref().map_or(dataset.cases, |sample| sample.size);
+    Plan {
+        cases: CaseSelection::All(sampled.min(dataset.cases)),
+        models: spec.models.len() as u32,
+        repetitions: spec.repetitions,
+    }
+}
+
 /// The plan of a spec on its data.
-pub(crate) fn planned(
+pub(crate) async fn planned(
     store: &ScopedStore,
     spec: &EvaluationSpec,
     dataset: &Arc<DatasetVersion>,
 ) -> Result<Plan, EngineError> {
     Ok(Plan {
-        cases: draw(spec.sample.as_ref(), &mut store.cases(dataset.clone()))?,
+        cases: draw(spec.sample.as_ref(), &mut store.cases(dataset.clone()).await?)?,
         models: spec.models.len() as u32,
         repetitions: spec.repetitions,
     })

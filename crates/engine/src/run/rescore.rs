@@ -8,7 +8,7 @@ use fullbench_score::{NamedScorer, ScorerConfig};
 use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
 
 use super::open::OpenLane;
-use super::prepare::{PreparedRun, compiled, no_key, planned};
+use super::prepare::{PreparedRun, compiled, no_key, planned, refuse_deleted};
 use crate::spec::{check_opponent, stored_spec};
 use crate::{EngineError, InputProblem};
 
@@ -57,7 +57,8 @@ pub async fn prepare_rescore(
         })?;
     }
     let dataset = Arc::new(store.dataset(&record.dataset).await?);
-    let plan = planned(store, &spec, &dataset)?;
+    refuse_deleted(store, &record, &dataset).await?;
+    let plan = planned(store, &spec, &dataset).await?;
     let (_, prompts) = compiled(&spec)?;
     let hashes: Vec<[u8; 16]> = new.iter().map(|scorer| scorer.hash.short()).collect();
     let progress = store.lane_progress(record.id).await?;

@@ -2,6 +2,7 @@
 
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use fullbench_types::Action;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::access::Rule;
@@ -59,6 +60,12 @@ fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
+/// Whether texts of cases and answers are what such an endpoint is about: they may be gone with their key.
+fn touches_texts(rule: &Rule) -> bool {
+    use Action::{ChangeDatasets, ReadDatasets, ReadRuns, StartRuns, WriteLabels};
+    matches!(rule, Rule::Needs(ReadRuns | StartRuns | ReadDatasets | ChangeDatasets | WriteLabels))
+}
+
 impl Endpoint {
     fn new<H, T>(
         method: &'static str,
@@ -80,6 +87,9 @@ impl Endpoint {
         };
         if path.contains('{') {
             refusals.push(404);
+        }
+        if touches_texts(&rule) {
+            refusals.push(410);
         }
         if method != "get" && rule != Rule::Public {
             refusals.push(503);
@@ -124,7 +134,12 @@ impl Endpoint {
         let endpoint = Self::new("post", MethodFilter::POST, path, id, rule, handler);
         // What is said about an account may hold passwords, of which nothing is noted.
         let is_idempotent_by_key = matches!(endpoint.rule, Rule::Needs(_));
-        Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422])
+        let endpoint = Self { is_idempotent_by_key, ..endpoint }.refuses(&[409, 422]);
+        match is_idempotent_by_key {
+            // The answer that was kept for the key may be gone.
+            true => endpoint.refuses(&[410]),
+            false => endpoint,
+        }
     }
 
     /// Changes something.

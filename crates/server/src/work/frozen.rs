@@ -30,7 +30,8 @@ pub(crate) async fn frozen(
         return Ok(made);
     }
     let answers = agreed_answers(store, version_id, revision).await?;
-    let (mut cases, objects) = (store.cases(Arc::new(uploaded)), store.objects().clone());
+    let mut cases = store.cases(Arc::new(uploaded)).await?;
+    let objects = store.objects().await?;
     let made = in_background(move || with_ground_truth(&mut cases, objects, &answers)).await??;
     store.save_dataset(&made, &source_hash).await?;
     Ok(made)

@@ -130,7 +130,7 @@ impl Singles {
             .await?;
         let monthly = store.monthly_budget().await?;
         let keys = store.keys_for_calls().await?;
-        let cache = if store.scrubs_texts().await? { None } else { cache.clone() };
+        let cache = if store.keeps_no_copies().await? { None } else { cache.clone() };
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let connected = all.get(&store.organization());
         // Those made with a key that was replaced since are left to whoever still uses them.

@@ -9,7 +9,7 @@ use fullbench_engine::{
     inspect_file,
 };
 use fullbench_store::{
-    NewCase, NewEvent, ScopedStore, StoreError, VersionRecord, VersionValidation,
+    NewCase, NewEvent, ObjectStore, ScopedStore, StoreError, VersionRecord, VersionValidation,
 };
 use fullbench_types::{ContentHash, ErrorCode, EventKind, OrganizationId, RunId, ValidationStatus};
 use serde::{Deserialize, Serialize};
@@ -95,11 +95,11 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
         return Ok(());
     }
     store.clear_cases(id).await?;
-    let file = Files::of(store).local(&version.file_uri).await?;
+    let file = Files::of(store).await?.local(&version.file_uri).await?;
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let reading = tokio::task::spawn_blocking({
-        let (store, version) = (store.clone(), version.clone());
-        move || read(&store, &version, &file, Groups::new(sender))
+        let (objects, version) = (store.objects().await?, version.clone());
+        move || read(objects, &version, &file, Groups::new(sender))
     });
     while let Some(cases) = receiver.recv().await {
         if let Err(error) = store.add_cases(id, &cases).await {
@@ -116,7 +116,7 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
 
 /// Reads the file, row by row.
 fn read(
-    store: &ScopedStore,
+    objects: ObjectStore,
     version: &VersionRecord,
     file: &LocalFile,
     mut groups: Groups,
@@ -127,9 +127,7 @@ fn read(
     let options = InspectOptions { source, input, references, id, columns: None };
     let format = engine_format(version.file_format);
     let inspection =
-        inspect_file(file.path(), format, &options, store.objects().clone(), &mut |case| {
-            groups.add(case)
-        })?;
+        inspect_file(file.path(), format, &options, objects, &mut |case| groups.add(case))?;
     groups.send()?;
     Ok(inspection)
 }

@@ -8,6 +8,7 @@ pub(crate) mod mail;
 pub(crate) mod receiver;
 pub(crate) mod version;
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backend::Place;
@@ -195,6 +196,24 @@ impl OtherCaller<'_> {
     pub(crate) async fn delete(&self, path: &str) -> (u16, Value) {
         self.send("DELETE", path, None).await
     }
+}
+
+/// Files below a folder that have a mark in them.
+pub(crate) fn marked(folder: &Path, mark: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(marked(&path, mark));
+            continue;
+        }
+        let stored = std::fs::read(&path).unwrap_or_default();
+        if stored.windows(mark.len()).any(|some| some == mark.as_bytes()) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// The request with a JSON body.

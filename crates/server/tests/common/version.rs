@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// A version with these rows, as uploading one leaves it.
 pub(crate) async fn version(store: &ScopedStore, rows: impl Iterator<Item = Value>) -> Uuid {
-    let mut writer = DatasetWriter::new(store.objects().clone());
+    let mut writer = DatasetWriter::new(store.objects().await.unwrap());
     for (index, row) in rows.enumerate() {
         writer.push(&format!("k{index}"), row.as_object().unwrap()).unwrap();
     }

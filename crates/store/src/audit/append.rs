@@ -67,7 +67,11 @@ impl ScopedStore {
             entries.push(entry);
         }
         let insert = InsertMany { table: "audit_entries", columns: COLUMNS, conflict: "" };
-        insert.run(transaction, &entries, values).await?;
+        let values_of = |entry: &AuditEntry, all: &mut Vec<Value>| {
+            values(entry, all);
+            Ok(())
+        };
+        insert.run(transaction, &entries, values_of).await?;
         let head = key.seal(self.organization, number, hash);
         let sql =
             "UPDATE audit_heads SET number = $1, hash = $2, mac = $3 WHERE organization_id = $4";

@@ -96,6 +96,13 @@ pub(super) struct Manifest {
     pub(super) blobs: BackupObjects,
     pub(super) files: BackupObjects,
     pub(super) missing: Vec<String>,
+    /// Texts of an export that are gone with the keys that they were sealed with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) deleted_texts: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A manifest in the making.
@@ -104,6 +111,7 @@ pub(super) struct Tally {
     blobs: Count,
     files: Count,
     missing: Vec<String>,
+    deleted_texts: u64,
 }
 
 /// How much there is of something.
@@ -141,6 +149,7 @@ impl Tally {
             blobs: Count::default(),
             files: Count::default(),
             missing: Vec::new(),
+            deleted_texts: 0,
         }
     }
 
@@ -173,6 +182,11 @@ impl Tally {
         self.missing.push(name);
     }
 
+    /// Texts that are not there any more.
+    pub(super) fn deleted(&mut self, texts: u64) {
+        self.deleted_texts += texts;
+    }
+
     pub(super) fn manifest(&self) -> Manifest {
         let table = |(name, count): &(String, Count)| {
             let BackupObjects { count: rows, bytes, sha256 } = count.objects();
@@ -183,6 +197,7 @@ impl Tally {
             blobs: self.blobs.objects(),
             files: self.files.objects(),
             missing: self.missing.clone(),
+            deleted_texts: self.deleted_texts,
         }
     }
 }

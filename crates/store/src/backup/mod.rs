@@ -21,6 +21,7 @@ mod target;
 mod writer;
 
 pub use organization::ExportContents;
+pub(crate) use rows::key_of;
 
 use std::path::Path;
 

@@ -59,6 +59,8 @@ pub struct ExportContents {
     pub files: BackupObjects,
     /// Objects that rows name and that were gone or damaged already.
     pub missing: Vec<String>,
+    /// Texts that are gone with the keys that they were sealed with: they are null, or empty.
+    pub deleted_texts: u64,
     /// The size of the file.
     pub bytes: u64,
     /// SHA-256 of the file.
@@ -94,7 +96,10 @@ impl Store {
             left_out,
         };
         let (new, file) = NewFile::create(path, overwrite)?;
+        let objects = scoped.objects().await?;
+        let opener = scoped.opener_of_stream().await?;
         let mut export = BackupWriter::new(file, new.path(), NO_TIME, &header.tables);
+        export = export.opening(opener);
         export.member(HEADER.to_owned(), to_json(&header)?).await?;
         let snapshot = scoped.database.snapshot().await?;
         let backend = snapshot.get_database_backend();
@@ -105,7 +110,7 @@ impl Store {
             export.table(place, table, &snapshot, rows, &mut named).await?;
         }
         drop(snapshot);
-        let manifest = export.finish(&scoped.objects, named).await?;
+        let manifest = export.finish(&objects, named).await?;
         new.keep()?;
         receipt(organization, manifest, path).await
     }
@@ -144,6 +149,15 @@ async fn receipt(
     let failed = |source| StoreError::File { path: path.to_owned(), source };
     let (bytes, sha256) =
         digested.await.map_err(|error| failed(std::io::Error::other(error)))?.map_err(failed)?;
-    let Manifest { tables, blobs, files, missing } = manifest;
-    Ok(ExportContents { organization_id, tables, blobs, files, missing, bytes, sha256 })
+    let Manifest { tables, blobs, files, missing, deleted_texts } = manifest;
+    Ok(ExportContents {
+        organization_id,
+        tables,
+        blobs,
+        files,
+        missing,
+        deleted_texts,
+        bytes,
+        sha256,
+    })
 }

@@ -56,7 +56,7 @@ async fn restore_objects(file: &BackupFile, objects: &ObjectStore) -> Result<(),
                 writing.spawn_blocking(move || objects.restore(&content));
             }
             Item::File { key, size } => {
-                objects.put_file(&key, file_content(&mut backup, size)).await?;
+                objects.put_kept_file(&key, file_content(&mut backup, size)).await?;
             }
         }
     }

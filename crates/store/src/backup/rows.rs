@@ -2,13 +2,17 @@
 //!
 //! A row is a list with a value for each column. Bytes are Base64; numbers that JSON has not, such as NaN, are words.
 
+use std::fmt::Display;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sea_orm::{DbBackend, DbErr, QueryResult, Value};
+use sea_orm::{DbBackend, QueryResult, Value};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
+use crate::StoreError;
 use crate::schema::{Column, ColumnKind, Table};
+use crate::sealed_text::{Opened, TextOpener, catalogue};
 
 /// All rows of a table that a condition holds for, in the order of its key.
 pub(super) fn select(table: &Table, backend: DbBackend, condition: &str) -> String {
@@ -28,14 +32,24 @@ pub(super) fn select(table: &Table, backend: DbBackend, condition: &str) -> Stri
     )
 }
 
-/// Adds a row to the lines.
+/// Adds a row to the lines, with its texts opened where something opens them; says how many of those are gone.
 pub(super) fn encode(
     row: &QueryResult,
-    columns: &[Column],
+    table: &Table,
+    opener: Option<&TextOpener>,
     lines: &mut Vec<u8>,
-) -> Result<(), DbErr> {
-    let mut values = Vec::with_capacity(columns.len());
-    for (place, column) in columns.iter().enumerate() {
+) -> Result<u64, StoreError> {
+    let mut values = Vec::with_capacity(table.columns.len());
+    let mut deleted = 0;
+    for (place, column) in table.columns.iter().enumerate() {
+        if let Some(opener) = opener
+            && let Some(opened) = opened_text(row, table, column, opener)?
+        {
+            deleted += u64::from(opened.is_deleted);
+            let is_gone = opened.is_deleted && opened.text.is_empty();
+            values.push(if is_gone { Json::Null } else { Json::String(opened.text) });
+            continue;
+        }
         values.push(match column.kind {
             ColumnKind::Uuid => json(row.try_get_by_index::<Option<Uuid>>(place)?, |id| {
                 Json::String(id.to_string())
@@ -50,9 +64,44 @@ pub(super) fn encode(
         });
     }
     serde_json::to_writer(&mut *lines, &values)
-        .map_err(|error| DbErr::Custom(error.to_string()))?;
+        .map_err(|error| StoreError::Damaged(format!("a row of {}: {error}", table.name)))?;
     lines.push(b'\n');
-    Ok(())
+    Ok(deleted)
+}
+
+/// The text of a column, opened; none where the column is never sealed, or has no text.
+fn opened_text(
+    row: &QueryResult,
+    table: &Table,
+    column: &Column,
+    opener: &TextOpener,
+) -> Result<Option<Opened>, StoreError> {
+    let Some(sealed) = catalogue::table(&table.name) else { return Ok(None) };
+    let mut columns = sealed.columns.iter();
+    let Some(known) = columns.find(|known| known.name == column.name) else { return Ok(None) };
+    let Some(place) = table.place(&column.name) else { return Ok(None) };
+    let key = key_of(row, table, sealed.key)?;
+    let key: Vec<&dyn Display> = key.iter().map(|value| value as &dyn Display).collect();
+    opener.open_some(known, &key, row.try_get_by_index(place)?)
+}
+
+/// The values of the key of a row, as texts are sealed for them.
+pub(crate) fn key_of(
+    row: &QueryResult,
+    table: &Table,
+    key: &[&str],
+) -> Result<Vec<String>, StoreError> {
+    let mut values = Vec::with_capacity(key.len());
+    for name in key {
+        let missing = || StoreError::Damaged(format!("{} has no {name}", table.name));
+        let place = table.place(name).ok_or_else(missing)?;
+        values.push(match table.columns[place].kind {
+            ColumnKind::Uuid => row.try_get_by_index::<Uuid>(place)?.to_string(),
+            ColumnKind::Integer => row.try_get_by_index::<i64>(place)?.to_string(),
+            _ => row.try_get_by_index::<String>(place)?,
+        });
+    }
+    Ok(values)
 }
 
 fn json<T>(value: Option<T>, to_json: impl FnOnce(T) -> Json) -> Json {

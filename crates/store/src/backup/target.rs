@@ -143,7 +143,11 @@ impl Target {
             columns: &columns.join(", "),
             conflict: "",
         };
-        insert.run(&self.transaction, rows, |row, values| values.extend(row.iter().cloned())).await
+        let values = |row: &Vec<Value>, values: &mut Vec<Value>| {
+            values.extend(row.iter().cloned());
+            Ok(())
+        };
+        insert.run(&self.transaction, rows, values).await
     }
 
     /// Brings the tables up to date and lets everyone see them.

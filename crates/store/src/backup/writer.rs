@@ -15,8 +15,11 @@ use super::manifest::{HEADER, Header, MANIFEST, Manifest, TableHeader, Tally};
 use super::new_file::NewFile;
 use super::{reader, rows};
 use crate::connection::ScopedTransaction;
+use crate::dataset::blocks_in;
+use crate::objects::sealed_blob_key;
 use crate::schema::{Schema, Table, stored_tables};
-use crate::{DatasetVersion, ObjectStore, Store, StoreError, StoreLocation, migration};
+use crate::sealed_text::TextOpener;
+use crate::{ObjectStore, Store, StoreError, StoreLocation, migration};
 
 /// Rows of a table are written when there are so many bytes of them.
 const PART_BYTES: usize = 1024 * 1024;
@@ -70,7 +73,8 @@ pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Vec<u8>, StoreErr
 /// The objects that rows name.
 #[derive(Default)]
 pub(super) struct NamedObjects {
-    blobs: BTreeSet<ContentHash>,
+    /// Blobs, and who names them.
+    blobs: BTreeSet<(ContentHash, Option<Uuid>)>,
     files: BTreeSet<String>,
     problems: Vec<String>,
 }
@@ -81,11 +85,13 @@ impl NamedObjects {
         if let (Some(manifest), Some(hash)) = (table.place("manifest"), table.place("content_hash"))
         {
             let manifest: String = row.try_get_by_index(manifest)?;
-            match serde_json::from_str::<DatasetVersion>(&manifest) {
-                Ok(version) => {
-                    self.blobs.extend(version.blocks.into_iter().map(|block| block.hash));
+            let owner = table.place("organization_id");
+            let owner = owner.map(|place| row.try_get_by_index::<Uuid>(place)).transpose()?;
+            match blocks_in(&manifest) {
+                Some(blocks) => {
+                    self.blobs.extend(blocks.into_iter().map(|hash| (hash, owner)));
                 }
-                Err(_) => {
+                None => {
                     let hash: String = row.try_get_by_index(hash)?;
                     self.problems.push(format!("the blocks of data set {hash}"));
                 }
@@ -110,12 +116,20 @@ pub(super) struct BackupWriter<'path> {
     archive: ArchiveWriter,
     tally: Tally,
     path: &'path Path,
+    /// Opens texts; what is sealed is written as it is where there is none.
+    opener: Option<TextOpener>,
 }
 
 impl<'path> BackupWriter<'path> {
     /// Begins to write into a file of that name; members are dated with the time, in seconds.
     pub(super) fn new(file: File, path: &'path Path, time: u64, tables: &[TableHeader]) -> Self {
-        Self { archive: ArchiveWriter::new(file, time), tally: Tally::new(tables), path }
+        let (archive, tally) = (ArchiveWriter::new(file, time), Tally::new(tables));
+        Self { archive, tally, path, opener: None }
+    }
+
+    /// The same with texts and objects opened.
+    pub(super) fn opening(self, opener: TextOpener) -> Self {
+        Self { opener: Some(opener), ..self }
     }
 
     /// Adds the objects that rows name, and says at the end what there is.
@@ -124,14 +138,24 @@ impl<'path> BackupWriter<'path> {
         objects: &ObjectStore,
         named: NamedObjects,
     ) -> Result<Manifest, StoreError> {
-        for problem in named.problems {
+        let NamedObjects { blobs: named, mut files, problems } = named;
+        for problem in problems {
             self.tally.missing(problem);
         }
-        self.blobs(objects, named.blobs).await?;
-        for key in named.files {
+        let mut blobs = BTreeSet::new();
+        for (hash, owner) in named {
+            let key = owner.map(|owner| sealed_blob_key(OrganizationId(owner), &hash));
+            match key.filter(|_| self.opener.is_none()) {
+                // As it is: whoever restores it needs the master key to read it.
+                Some(key) if objects.is_sealed_blob(&key).await? => files.insert(key),
+                _ => blobs.insert(hash),
+            };
+        }
+        self.blobs(objects, blobs).await?;
+        for key in files {
             self.file(objects, key).await?;
         }
-        let Self { mut archive, tally, path } = self;
+        let Self { mut archive, tally, path, .. } = self;
         let manifest = tally.manifest();
         let failed = |source| StoreError::File { path: path.to_owned(), source };
         archive.member(MANIFEST.to_owned(), to_json(&manifest)?).await.map_err(failed)?;
@@ -162,7 +186,8 @@ impl<'path> BackupWriter<'path> {
         loop {
             let row = found.try_next().await?;
             if let Some(row) = &row {
-                rows::encode(row, &table.columns, &mut lines)?;
+                let deleted = rows::encode(row, table, self.opener.as_ref(), &mut lines)?;
+                self.tally.deleted(deleted);
                 named.read(row, table)?;
             }
             let is_last = row.is_none();
@@ -211,7 +236,11 @@ impl<'path> BackupWriter<'path> {
     /// A file, if it is there.
     async fn file(&mut self, objects: &ObjectStore, key: String) -> Result<(), StoreError> {
         let name = format!("files/{key}");
-        let (size, mut content) = match objects.open_file(&key).await {
+        let opened = match self.opener {
+            Some(_) => objects.open_file(&key).await,
+            None => objects.open_kept_file(&key).await,
+        };
+        let (size, mut content) = match opened {
             Ok(file) => file,
             Err(error) if is_gone(&error) => {
                 self.tally.missing(name);
@@ -233,7 +262,10 @@ impl<'path> BackupWriter<'path> {
 fn is_gone(error: &StoreError) -> bool {
     match error {
         StoreError::File { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
-        StoreError::FileNotFound(_) | StoreError::FileName(_) | StoreError::Damaged(_) => true,
+        StoreError::FileNotFound(_)
+        | StoreError::FileName(_)
+        | StoreError::Damaged(_)
+        | StoreError::TextsDeleted => true,
         _ => false,
     }
 }

@@ -12,6 +12,8 @@ use crate::{ScopedStore, StoreError};
 const MAX_PATTERN: usize = 200;
 /// Patterns kept for each reason; messages beyond them count together.
 const MAX_PATTERNS: usize = 1000;
+/// What messages are called that are gone with the key that they were sealed with.
+const DELETED: &str = "(deleted messages)";
 /// What the messages beyond are called.
 const OTHERS: &str = "(other messages)";
 
@@ -41,11 +43,14 @@ impl ScopedStore {
         filter: &JudgementFilter,
     ) -> Result<Vec<FailurePattern>, StoreError> {
         let mut patterns: HashMap<UnscoredReason, HashMap<String, FailurePattern>> = HashMap::new();
-        self.each_judgement(filter, Read::Counting, |row| {
+        self.each_judgement(filter, Read::WithMessages, |row| {
             let Outcome::Unscored(reason) = row.outcome else { return };
             let example = message(&row);
             let of_reason = patterns.entry(reason).or_default();
-            let mut pattern = message_pattern(&example);
+            let mut pattern = match row.messages_deleted {
+                true => DELETED.to_owned(),
+                false => message_pattern(&example),
+            };
             if of_reason.len() >= MAX_PATTERNS && !of_reason.contains_key(&pattern) {
                 pattern = OTHERS.to_owned();
             }

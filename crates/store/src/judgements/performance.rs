@@ -74,7 +74,7 @@ impl ScopedStore {
         filter: &JudgementFilter,
     ) -> Result<Vec<JudgePerformance>, StoreError> {
         let mut judges: HashMap<JudgeKey, (JudgedBy, Sums)> = HashMap::new();
-        self.each_judgement(filter, Read::Counting, |row| {
+        self.each_judgement(filter, Read::Numbers, |row| {
             let (_, sums) =
                 judges.entry(row.by.key).or_insert_with(|| (row.by.clone(), Sums::default()));
             sums.add(&row);
@@ -94,7 +94,7 @@ impl ScopedStore {
         filter: &JudgementFilter,
     ) -> Result<Vec<ModelPerformance>, StoreError> {
         let mut models: BTreeMap<String, Sums> = BTreeMap::new();
-        self.each_judgement(filter, Read::Counting, |row| {
+        self.each_judgement(filter, Read::Numbers, |row| {
             models.entry(row.by.model.clone()).or_default().add(&row);
         })
         .await?;

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JudgeKey, JudgedBy, JudgementFilter};
+use crate::sealed_text::catalogue::{GENERATION_TEXT, SCORE_JUDGEMENT, SCORE_REASONING};
+use crate::sealed_text::{Opened, RowKey, TextOpener};
 use crate::{ScopedStore, StoreError};
 
 /// The criterion under which the scorer of judge checks keeps what is said of probes.
@@ -19,7 +21,10 @@ pub(super) struct JudgedRow {
     pub(super) by: JudgedBy,
     pub(super) outcome: Outcome,
     pub(super) value: Option<f64>,
+    /// What was said of a failure, where it is asked for.
     pub(super) reasoning: Option<String>,
+    /// That is gone with the key that it was sealed with.
+    pub(super) messages_deleted: bool,
     pub(super) cost: Option<NanoDollars>,
     pub(super) recorded_at: i64,
     /// The pass mark that held.
@@ -54,8 +59,10 @@ struct Telemetry {
 /// What of the judgements to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Read {
-    /// Those that count.
-    Counting,
+    /// Those that count, without any text.
+    Numbers,
+    /// Those that count, with what was said of failures.
+    WithMessages,
     /// Those that count, with what was judged.
     WithTexts,
     /// Every revision.
@@ -118,7 +125,7 @@ impl ScopedStore {
                 " JOIN generations g ON g.run_id = s.run_id AND g.case_index = s.case_index \
                  AND g.model_index = s.model_index AND g.repetition = s.repetition",
             ),
-            Read::Counting | Read::EveryRevision => ("", ""),
+            Read::Numbers | Read::WithMessages | Read::EveryRevision => ("", ""),
         };
         // SQLite reads in the order of an index. Sums of the same rows in another order differ in their last digits.
         let order = match ConnectionTrait::get_database_backend(&self.database) {
@@ -130,12 +137,16 @@ impl ScopedStore {
         let sql = format!(
             "SELECT s.run_id, s.case_index, s.model_index, s.repetition, s.scorer, s.outcome, \
              s.reason, s.value, s.cost_nanodollars, s.recorded_at, \
-             CASE s.outcome WHEN 'unscored' THEN s.reasoning END, s.judgement{texts} \
+             CASE s.outcome WHEN 'unscored' THEN s.reasoning END, s.judgement, s.revision{texts} \
              FROM scores s{join} WHERE s.organization_id = $1 AND s.judgement IS NOT NULL{conditions}{order}"
         );
+        let opener = match read {
+            Read::EveryRevision | Read::Numbers => TextOpener::default(),
+            Read::WithMessages | Read::WithTexts => self.opener_of_stream().await?,
+        };
         let mut rows = self.database.stream_raw(self.statement(sql, values)).await?;
         while let Some(row) = rows.try_next().await? {
-            let row = judged_row(&row, read == Read::WithTexts)?;
+            let row = judged_row(&row, read, &opener)?;
             let criterion = match &filter.criterion {
                 Some(name) => *name == row.by.criterion,
                 // What a judge says of a probe is no judgement of a document; its price is one like any other.
@@ -155,31 +166,48 @@ impl ScopedStore {
     }
 }
 
-fn judged_row(row: &QueryResult, with_texts: bool) -> Result<JudgedRow, StoreError> {
+fn judged_row(row: &QueryResult, read: Read, opener: &TextOpener) -> Result<JudgedRow, StoreError> {
     let scorer: Uuid = row.try_get_by_index(4)?;
     let outcome: String = row.try_get_by_index(5)?;
     let reason: Option<String> = row.try_get_by_index(6)?;
-    let judgement: String = row.try_get_by_index(11)?;
+    let mut judgement: String = row.try_get_by_index(11)?;
+    let mut reasoning: Option<String> = None;
+    let mut messages_deleted = false;
+    let run = RunId(row.try_get_by_index(0)?);
+    let unit = UnitKey {
+        case_index: row.try_get_by_index::<i64>(1)? as u64,
+        model_index: row.try_get_by_index::<i32>(2)? as u32,
+        repetition: row.try_get_by_index::<i32>(3)? as u32,
+    };
+    let UnitKey { case_index, model_index, repetition } = &unit;
+    if read == Read::WithMessages && outcome == "unscored" {
+        let revision: i32 = row.try_get_by_index(12)?;
+        let key: RowKey<'_> = &[&run.0, case_index, model_index, repetition, &scorer, &revision];
+        let said = opener.open_some(&SCORE_REASONING, key, row.try_get_by_index(10)?)?;
+        let judged = opener.open(&SCORE_JUDGEMENT, key, judgement)?;
+        let is_said = |said: &Opened| !said.is_deleted;
+        messages_deleted = judged.is_deleted || !said.as_ref().is_none_or(is_said);
+        reasoning = said.filter(is_said).map(|said| said.text);
+        judgement = judged.text;
+    }
     let telemetry: Telemetry = serde_json::from_str(&judgement)
         .map_err(|error| StoreError::Damaged(format!("a judgement: {error}")))?;
     let key = match &telemetry.judge {
         Some(judge) => JudgeKey::Stored(judge.id),
         None => JudgeKey::Inline(scorer.into_bytes()),
     };
-    let judged = match with_texts {
-        true => {
-            let text: Option<String> = row.try_get_by_index(13)?;
-            Some((row.try_get_by_index(12)?, text.unwrap_or_default()))
+    let judged = match read {
+        Read::WithTexts => {
+            let key: RowKey<'_> = &[&run.0, case_index, model_index, repetition];
+            let text = opener.open_some(&GENERATION_TEXT, key, row.try_get_by_index(14)?)?;
+            let text = text.map(Opened::whole).transpose()?;
+            Some((row.try_get_by_index(13)?, text.unwrap_or_default()))
         }
-        false => None,
+        _ => None,
     };
     Ok(JudgedRow {
-        run: RunId(row.try_get_by_index(0)?),
-        unit: UnitKey {
-            case_index: row.try_get_by_index::<i64>(1)? as u64,
-            model_index: row.try_get_by_index::<i32>(2)? as u32,
-            repetition: row.try_get_by_index::<i32>(3)? as u32,
-        },
+        run,
+        unit,
         by: JudgedBy {
             key,
             name: telemetry.judge.map(|judge| judge.name),
@@ -192,7 +220,8 @@ fn judged_row(row: &QueryResult, with_texts: bool) -> Result<JudgedRow, StoreErr
         value: row.try_get_by_index(7)?,
         cost: row.try_get_by_index::<Option<i64>>(8)?.map(NanoDollars),
         recorded_at: row.try_get_by_index(9)?,
-        reasoning: row.try_get_by_index(10)?,
+        reasoning,
+        messages_deleted,
         threshold: telemetry.threshold,
         replies: telemetry.replies,
         judged,

@@ -51,7 +51,7 @@ impl ScopedStore {
             None => self.thresholds_today().await?,
         };
         let mut effects: BTreeMap<String, ThresholdEffect> = BTreeMap::new();
-        self.each_judgement(filter, Read::Counting, |row| {
+        self.each_judgement(filter, Read::Numbers, |row| {
             let Some(value) = row.value else { return };
             let Some(mark) = threshold.or_else(|| today.get(&row.by.criterion).copied()) else {
                 return;

@@ -53,12 +53,16 @@ impl ScopedStore {
         rows.into_iter().map(record).collect()
     }
 
-    /// Keeps a judged output; the same input and output in the same space are kept once.
+    /// Keeps a judged output; the same input and output in the same space are kept once. An organization that wants no copies of
+    /// texts has none of these.
     pub async fn keep_judged_output(
         &self,
         space: &ContentHash,
         judged: &JudgedRecord,
     ) -> Result<(), StoreError> {
+        if self.keeps_no_copies().await? {
+            return Ok(());
+        }
         let key = ContentHash::of_parts(&[judged.input.as_bytes(), judged.output.as_bytes()]);
         let score = serde_json::to_string(&judged.score)
             .map_err(|error| StoreError::Damaged(format!("a score that is no JSON: {error}")))?;

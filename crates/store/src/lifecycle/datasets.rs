@@ -6,7 +6,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::objects::{blobs_of, remove_unused};
+use super::objects::{blobs_of, remove_unused, remove_unused_sealed};
 use super::runs::{Leftover, OPEN};
 use super::{Removed, RemovedRows};
 use crate::connection::ScopedTransaction;
@@ -72,8 +72,9 @@ impl Store {
             scoped.objects.delete_file(&key).await?;
             files += 1;
         }
-        let blobs =
-            remove_unused(self.system(), &scoped.objects, blobs_of(&manifests), None).await?;
+        let named = blobs_of(&manifests);
+        let sealed = remove_unused_sealed(scoped, &named).await?;
+        let blobs = sealed + remove_unused(self.system(), &scoped.objects, named, None).await?;
         Ok(RemovedDataset { rows: removed.sorted(), files, blobs })
     }
 }

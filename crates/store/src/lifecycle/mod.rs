@@ -12,6 +12,7 @@ mod tests;
 
 pub use datasets::RemovedDataset;
 pub use erasure::ErasureReceipt;
+pub(crate) use objects::{blobs_of, remove_unused};
 pub use retention::RetentionReport;
 pub(crate) use runs::OPEN;
 

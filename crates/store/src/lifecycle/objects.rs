@@ -3,24 +3,28 @@
 use std::collections::BTreeSet;
 
 use fullbench_types::{ContentHash, OrganizationId};
+use futures::{TryStreamExt, stream};
 use sea_orm::{ConnectionTrait, Statement, Value};
 
 use crate::connection::ScopedConnection;
-use crate::{DatasetVersion, ObjectStore, StoreError};
+use crate::dataset::blocks_in;
+use crate::objects::sealed_blob_key;
+use crate::{ObjectStore, ScopedStore, StoreError};
 
 /// Blobs that are removed before it is looked whether somebody names them again: so many are in memory.
 const TOGETHER: usize = 64;
 
+/// Manifests that name blobs. What is sealed of one is never this part.
+const WITH_BLOCKS: &str = "%\"blocks\":[{%";
+
 /// The blobs that manifests name; those that cannot be read name none.
-pub(super) fn blobs_of(manifests: &[String]) -> BTreeSet<ContentHash> {
-    let read = |manifest: &String| serde_json::from_str::<DatasetVersion>(manifest).ok();
-    let versions = manifests.iter().filter_map(read);
-    versions.flat_map(|version| version.blocks).map(|block| block.hash).collect()
+pub(crate) fn blobs_of(manifests: &[String]) -> BTreeSet<ContentHash> {
+    manifests.iter().flat_map(|manifest| blocks_in(manifest).unwrap_or_default()).collect()
 }
 
 /// Removes blobs that no organization names, or none but this one; says how many. One that somebody names while it is being
 /// removed is put back, and who names it after that looks whether it is there.
-pub(super) async fn remove_unused(
+pub(crate) async fn remove_unused(
     system: &ScopedConnection,
     objects: &ObjectStore,
     blobs: BTreeSet<ContentHash>,
@@ -49,6 +53,49 @@ pub(super) async fn remove_unused(
     Ok(removed)
 }
 
+/// Removes sealed blobs of an organization that none of its own frozen data sets names; says how many. One that is named while
+/// it is being removed is put back.
+pub(super) async fn remove_unused_sealed(
+    scoped: &ScopedStore,
+    blobs: &BTreeSet<ContentHash>,
+) -> Result<u64, StoreError> {
+    let objects = &scoped.objects;
+    let mut removed = 0;
+    if blobs.is_empty() {
+        return Ok(removed);
+    }
+    for blob in blobs.difference(&scoped.named_blobs().await?) {
+        let key = sealed_blob_key(scoped.organization, blob);
+        let kept: Vec<_> = match objects.open_kept_file(&key).await {
+            Ok((_, kept)) => kept.try_collect().await?,
+            Err(StoreError::FileNotFound(_)) => continue,
+            Err(error) => return Err(error),
+        };
+        objects.delete_file(&key).await?;
+        match scoped.named_blobs().await?.contains(blob) {
+            true => {
+                let kept = stream::iter(kept.into_iter().map(Ok));
+                objects.put_kept_file(&key, kept).await?;
+            }
+            false => removed += 1,
+        }
+    }
+    Ok(removed)
+}
+
+impl ScopedStore {
+    /// All blobs that frozen data sets of the organization have.
+    async fn named_blobs(&self) -> Result<BTreeSet<ContentHash>, StoreError> {
+        let sql =
+            "SELECT manifest FROM dataset_contents WHERE organization_id = $1 AND manifest LIKE $2";
+        let values = vec![self.organization.0.into(), WITH_BLOCKS.into()];
+        let rows = self.database.query_all_raw(self.statement(sql, values)).await?;
+        let manifests: Vec<String> =
+            rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
+        Ok(blobs_of(&manifests))
+    }
+}
+
 /// All blobs that frozen data sets have.
 async fn named(
     system: &ScopedConnection,
@@ -56,7 +103,7 @@ async fn named(
 ) -> Result<BTreeSet<ContentHash>, StoreError> {
     let mut sql = "SELECT manifest FROM dataset_contents WHERE manifest LIKE $1".to_owned();
     // Those of single answers have none, and are many.
-    let mut values: Vec<Value> = vec!["%\"blocks\":[{%".into()];
+    let mut values: Vec<Value> = vec![WITH_BLOCKS.into()];
     if let Some(organization) = except {
         sql.push_str(" AND organization_id <> $2");
         values.push(organization.0.into());

@@ -10,7 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::catalogue;
-use super::objects::{blobs_of, remove_unused};
+use super::objects::{blobs_of, remove_unused, remove_unused_sealed};
 use super::runs::{Leftover, OPEN, age_column};
 use super::{Removed, RemovedRows};
 use crate::{AuditKey, NewAuditEntry, OrganizationRecord, RunLock, Store, StoreError};
@@ -143,8 +143,9 @@ impl Store {
         }
         let manifests = scoped.remove_contents_in(&transaction, &leftover, &mut removed).await?;
         transaction.commit().await?;
-        let blobs =
-            remove_unused(self.system(), &scoped.objects, blobs_of(&manifests), None).await?;
+        let named = blobs_of(&manifests);
+        let sealed = remove_unused_sealed(&scoped, &named).await?;
+        let blobs = sealed + remove_unused(self.system(), &scoped.objects, named, None).await?;
         let (organization, rows) = (organization.slug.clone(), removed.sorted());
         Ok(RetentionReport { organization, older_than, rows, blobs })
     }

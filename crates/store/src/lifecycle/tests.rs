@@ -102,7 +102,7 @@ async fn a_data_set_in_use_stays(place: Place) {
 /// Frozen cases with the mark, of the second organization alone.
 async fn marked_content(store: &Store, place: &Place) -> ContentHash {
     let scoped = store.scoped(OTHER);
-    let mut writer = DatasetWriter::new(scoped.objects().clone());
+    let mut writer = DatasetWriter::new(scoped.objects().await.unwrap());
     writer.push("k", json!({"input": MARK}).as_object().unwrap()).unwrap();
     let version = writer.finish(MARK.to_owned(), vec![], FieldMapping::default()).unwrap();
     scoped.save_dataset(&version, &ContentHash::of(b"marked")).await.unwrap();
@@ -151,7 +151,10 @@ async fn what_is_too_old_goes_and_is_told(place: Place) {
         assert_eq!(rows(&done[0], table), gone, "{table}");
         assert_eq!(rows(&would[0], table), gone, "{table} as it was foretold");
     }
-    assert_eq!((done[0].blobs, store.scoped(OTHER).objects().contains(&block)), (1, false));
+    assert_eq!(
+        (done[0].blobs, store.scoped(OTHER).objects().await.unwrap().contains(&block)),
+        (1, false)
+    );
     assert_eq!(count(&counts(&place).await, "runs"), 1, "the other organization keeps its run");
     let told = store.scoped(OTHER).audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
     assert_eq!(told[0].action, "retention");
@@ -243,7 +246,7 @@ async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place
     let own = store.scoped(DEFAULT_ORGANIZATION).audit_head().await.unwrap();
     let file = format!("{}/{}/{}/data.jsonl", OTHER.0, Uuid::from_u128(20), Uuid::from_u128(21));
     let content = futures::stream::iter([Ok(Bytes::from_static(MARK.as_bytes()))]);
-    store.scoped(OTHER).objects().put_file(&file, content).await.unwrap();
+    store.scoped(OTHER).objects().await.unwrap().put_file(&file, content).await.unwrap();
     let limits = CacheLimits { max_age: Duration::from_secs(3600), max_bytes: 1 << 30 };
     let disk = Arc::new(DiskCache::open(place.home(), limits).await.unwrap());
     let (mine, theirs) = (ContentHash::of(b"mine"), ContentHash::of(b"theirs"));
@@ -259,7 +262,7 @@ async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place
     assert!(receipt.blobs == 1 && receipt.files == 1 && receipt.cached_replies == 1, "{receipt:?}");
     assert!(receipt.rows.iter().any(|rows| rows.table == "audit_entries" && rows.rows >= 1));
     assert_eq!(marked_files(place.home()), Vec::<std::path::PathBuf>::new());
-    assert!(!store.scoped(OTHER).objects().contains(&block));
+    assert!(!store.scoped(OTHER).objects().await.unwrap().contains(&block));
     for owned in super::catalogue::tables().await.unwrap() {
         let Some(owner) = owned.owner() else { continue };
         let sql = format!("SELECT COUNT(*) FROM \"{}\" WHERE {owner} = $1", owned.table.name);

@@ -2,12 +2,15 @@
 
 mod dataset_files;
 mod files;
+mod owner;
 mod remote;
+mod sealed_file;
 #[cfg(test)]
 mod tests;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fullbench_types::ContentHash;
 
@@ -16,6 +19,8 @@ pub use files::{FileStream, StoredFile};
 use crate::{ObjectsLocation, StoreError};
 use files::Files;
 pub(crate) use files::sha256_text;
+use owner::Owner;
+pub(crate) use owner::sealed_blob_key;
 use remote::RemoteBlobs;
 
 /// Blobs, compressed with LZ4, and files. What is on a server is kept in a folder too once it was read or written.
@@ -24,6 +29,7 @@ pub struct ObjectStore {
     folder: PathBuf,
     remote: Option<RemoteBlobs>,
     files: Files,
+    owner: Option<Arc<Owner>>,
 }
 
 impl ObjectStore {
@@ -43,19 +49,24 @@ impl ObjectStore {
         // Each server has a folder of its own: what is here must be there.
         let folder = format!("objects-{}", &ContentHash::of(url.as_bytes()).to_string()[..16]);
         let blobs = Some(remote.blobs()?);
-        Ok(Self { folder: home.join(folder), remote: blobs, files: Files::Server(remote) })
+        let (folder, files) = (home.join(folder), Files::Server(remote));
+        Ok(Self { folder, remote: blobs, files, owner: None })
     }
 
     /// The objects of a folder.
     pub fn in_folder(home: &Path) -> Result<Self, StoreError> {
         let home = std::path::absolute(home).map_err(StoreError::file(home))?;
         let files = Files::Folder(home.join("files"));
-        Ok(Self { folder: home.join("objects"), remote: None, files })
+        Ok(Self { folder: home.join("objects"), remote: None, files, owner: None })
     }
 
     /// Keeps the content and returns its name. A reader sees the whole blob or none.
     pub fn put(&self, content: &[u8]) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(content);
+        if let Some(sealer) = self.sealing() {
+            self.put_sealed(sealer, &hash, content)?;
+            return Ok(hash);
+        }
         if self.path(&hash).exists() {
             return Ok(hash);
         }
@@ -63,7 +74,7 @@ impl ObjectStore {
         match &self.remote {
             Some(remote) => {
                 let stored = bytes::Bytes::from(stored);
-                remote.put(&name(&hash), stored.clone())?;
+                remote.put(&remote_name(&hash), stored.clone())?;
                 self.keep(&hash, &stored)?;
             }
             None => self.keep(&hash, &stored)?,
@@ -73,6 +84,22 @@ impl ObjectStore {
 
     /// The content of that name, checked against it.
     pub fn get(&self, hash: &ContentHash) -> Result<Vec<u8>, StoreError> {
+        if self.prefers_sealed()
+            && let Some(content) = self.get_sealed(hash)?
+        {
+            return Ok(content);
+        }
+        match self.get_shared(hash) {
+            Err(StoreError::FileNotFound(missing)) if !self.prefers_sealed() => {
+                let sealed = self.get_sealed(hash)?;
+                sealed.ok_or(StoreError::FileNotFound(missing))
+            }
+            content => content,
+        }
+    }
+
+    /// The content of a blob that all organizations may have.
+    fn get_shared(&self, hash: &ContentHash) -> Result<Vec<u8>, StoreError> {
         let path = self.path(hash);
         let Some(remote) = &self.remote else {
             let stored = std::fs::read(&path).map_err(StoreError::file(&path))?;
@@ -88,10 +115,13 @@ impl ObjectStore {
 
     /// The content of that name, without keeping a copy of what is on a server.
     pub(crate) fn read(&self, hash: &ContentHash) -> Result<Vec<u8>, StoreError> {
+        if let Some(content) = self.get_sealed(hash)? {
+            return Ok(content);
+        }
         match (&self.remote, self.copy(hash)) {
             (Some(_), Some(content)) => Ok(content),
             (Some(remote), None) => Ok(fetch(remote, hash)?.1),
-            (None, _) => self.get(hash),
+            (None, _) => self.get_shared(hash),
         }
     }
 
@@ -100,7 +130,7 @@ impl ObjectStore {
         let hash = ContentHash::of(content);
         let stored = || lz4_flex::compress_prepend_size(content);
         match &self.remote {
-            Some(remote) => remote.put(&name(&hash), stored().into()),
+            Some(remote) => remote.put(&remote_name(&hash), stored().into()),
             None if self.copy(&hash).is_some() => Ok(()),
             None => self.keep(&hash, &stored()),
         }
@@ -109,7 +139,7 @@ impl ObjectStore {
     /// Removes a blob and its copy; one that is not there is removed already.
     pub(crate) fn remove(&self, hash: &ContentHash) -> Result<(), StoreError> {
         if let Some(remote) = &self.remote {
-            remote.delete(&name(hash))?;
+            remote.delete(&remote_name(hash))?;
         }
         let path = self.path(hash);
         match std::fs::remove_file(&path) {
@@ -129,22 +159,14 @@ impl ObjectStore {
     /// Whether the blob is there.
     #[must_use]
     pub fn contains(&self, hash: &ContentHash) -> bool {
-        self.path(hash).exists()
-            || self.remote.as_ref().is_some_and(|remote| remote.contains(&name(hash)))
+        self.has_sealed(hash)
+            || self.path(hash).exists()
+            || self.remote.as_ref().is_some_and(|remote| remote.contains(&remote_name(hash)))
     }
 
     /// Writes a blob into the folder, whole or not at all.
     fn keep(&self, hash: &ContentHash, stored: &[u8]) -> Result<(), StoreError> {
-        let path = self.path(hash);
-        let folder = path.parent().unwrap_or(&self.folder).to_owned();
-        std::fs::create_dir_all(&folder).map_err(StoreError::file(&folder))?;
-        let temporary =
-            folder.join(format!("{}.{}.tmp", &hash.to_string()[..16], std::process::id()));
-        let mut file = std::fs::File::create(&temporary).map_err(StoreError::file(&temporary))?;
-        file.write_all(stored)
-            .and_then(|()| file.sync_all())
-            .map_err(StoreError::file(&temporary))?;
-        std::fs::rename(&temporary, &path).map_err(StoreError::file(&path))
+        write_whole(&self.path(hash), stored)
     }
 
     fn path(&self, hash: &ContentHash) -> PathBuf {
@@ -152,17 +174,32 @@ impl ObjectStore {
     }
 }
 
+/// Writes a file, whole or not at all.
+fn write_whole(path: &Path, stored: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut file = std::fs::File::create(&temporary).map_err(StoreError::file(&temporary))?;
+    file.write_all(stored).and_then(|()| file.sync_all()).map_err(StoreError::file(&temporary))?;
+    std::fs::rename(&temporary, path).map_err(StoreError::file(path))
+}
+
 /// A blob of a server: as it is stored, and its content.
 fn fetch(remote: &RemoteBlobs, hash: &ContentHash) -> Result<(bytes::Bytes, Vec<u8>), StoreError> {
-    let stored = remote.get(&name(hash))?;
-    let content = content(&stored, hash, &remote.place(&name(hash)))?;
+    let stored = remote.get(&remote_name(hash))?;
+    let content = content(&stored, hash, &remote.place(&remote_name(hash)))?;
     Ok((stored, content))
 }
 
-/// Where a blob is below the folder or on the server.
+/// Where a blob is below the folder.
 fn name(hash: &ContentHash) -> String {
     let name = hash.to_string();
     format!("{}/{}", &name[..2], &name[2..])
+}
+
+/// Where a blob is on the server.
+fn remote_name(hash: &ContentHash) -> String {
+    format!("objects/{}", name(hash))
 }
 
 /// The content of a stored blob, checked against its name.

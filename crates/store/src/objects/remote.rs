@@ -143,7 +143,7 @@ impl RemoteBlobs {
 
     /// Where a blob is.
     pub(super) fn place(&self, name: &str) -> String {
-        format!("{}/objects/{name}", self.url)
+        format!("{}/{name}", self.url)
     }
 
     pub(super) fn put(&self, name: &str, stored: Bytes) -> Result<(), StoreError> {
@@ -179,7 +179,7 @@ impl RemoteBlobs {
         name: &str,
         ask: impl FnOnce(Remote, Path) -> BoxFuture<'static, object_store::Result<T>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let path = Path::from(format!("objects/{name}"));
+        let path = Path::from(name);
         let failed = |reason: String| StoreError::Objects { place: self.place(name), reason };
         let (answer, answered) = blocking::sync_channel(1);
         let work: Work = Box::new(move |remote| {

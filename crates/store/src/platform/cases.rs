@@ -13,6 +13,8 @@ use uuid::Uuid;
 use super::{from_json, time, to_json};
 use crate::entity::platform::test_case;
 use crate::runs::now_milliseconds;
+use crate::sealed_text::catalogue::{CASE_EXPECTED, CASE_INPUT, CASE_METADATA};
+use crate::sealed_text::{Opened, RowKey, TextOpener};
 use crate::{EntityKind, ScopedStore, StoreError};
 
 /// A row that is a case.
@@ -55,17 +57,21 @@ impl ScopedStore {
     /// Adds cases to a version that is being looked through.
     pub async fn add_cases(&self, version: Uuid, cases: &[NewCase]) -> Result<(), StoreError> {
         let now = now_milliseconds();
+        let keeper = self.text_keeper().await?;
         let mut rows = Vec::with_capacity(cases.len());
         for case in cases {
+            let id = Uuid::now_v7();
+            let key: RowKey<'_> = &[&id];
+            let expected_output = case.expected_output.clone();
             rows.push(test_case::ActiveModel {
-                id: Set(Uuid::now_v7()),
+                id: Set(id),
                 organization_id: Set(self.organization.0),
                 version_id: Set(version),
                 row_index: Set(case.row as i64),
                 case_key: Set(case.key.clone()),
-                input: Set(case.input.to_string()),
-                expected_output: Set(case.expected_output.clone()),
-                metadata: Set(to_json(&case.metadata)?),
+                input: Set(keeper.kept(&CASE_INPUT, key, case.input.to_string())?),
+                expected_output: Set(keeper.kept_some(&CASE_EXPECTED, key, expected_output)?),
+                metadata: Set(keeper.kept(&CASE_METADATA, key, to_json(&case.metadata)?)?),
                 created_at: Set(now),
             });
         }
@@ -104,7 +110,7 @@ impl ScopedStore {
             .limit(limit)
             .all(&self.database)
             .await?;
-        rows.into_iter().map(record).collect()
+        self.case_records(rows).await
     }
 
     /// The metadata of cases from a row on, in order: what a filter looks at.
@@ -114,18 +120,24 @@ impl ScopedStore {
         row: u64,
         limit: u64,
     ) -> Result<Vec<(u64, Map<String, Value>)>, StoreError> {
-        let rows: Vec<(i64, String)> = self
+        let rows: Vec<(Uuid, i64, String)> = self
             .case_rows(version)
             .filter(test_case::Column::RowIndex.gte(i64::try_from(row).unwrap_or(i64::MAX)))
             .order_by_asc(test_case::Column::RowIndex)
             .limit(limit)
             .select_only()
+            .column(test_case::Column::Id)
             .column(test_case::Column::RowIndex)
             .column(test_case::Column::Metadata)
             .into_tuple()
             .all(&self.database)
             .await?;
-        rows.into_iter().map(|(row, json)| Ok((row as u64, from_json(&json)?))).collect()
+        let opener = self.opener(rows.iter().map(|(_, _, json)| json.as_str())).await?;
+        let metadata = rows.into_iter().map(|(id, row, json)| {
+            let json = opener.open(&CASE_METADATA, &[&id], json)?.whole()?;
+            Ok((row as u64, from_json(&json)?))
+        });
+        metadata.collect()
     }
 
     /// The cases at these rows, in order of their rows.
@@ -143,9 +155,7 @@ impl ScopedStore {
                 .order_by_asc(test_case::Column::RowIndex)
                 .all(&self.database)
                 .await?;
-            for row in found {
-                cases.push(record(row)?);
-            }
+            cases.extend(self.case_records(found).await?);
         }
         Ok(cases)
     }
@@ -158,7 +168,9 @@ impl ScopedStore {
             .one(&self.database)
             .await?;
         let kind = EntityKind::TestCase;
-        record(row.ok_or_else(|| StoreError::NameNotFound { kind, name: id.to_string() })?)
+        let row = row.ok_or_else(|| StoreError::NameNotFound { kind, name: id.to_string() })?;
+        let opener = self.opener(texts(&row)).await?;
+        record(row, &opener)
     }
 
     /// Where cases stand, by their ids.
@@ -183,6 +195,14 @@ impl ScopedStore {
         Ok(positions)
     }
 
+    async fn case_records(
+        &self,
+        rows: Vec<test_case::Model>,
+    ) -> Result<Vec<CaseRecord>, StoreError> {
+        let opener = self.opener(rows.iter().flat_map(texts)).await?;
+        rows.into_iter().map(|row| record(row, &opener)).collect()
+    }
+
     fn case_rows(&self, version: Uuid) -> Select<test_case::Entity> {
         test_case::Entity::find()
             .filter(test_case::Column::OrganizationId.eq(self.organization.0))
@@ -190,15 +210,21 @@ impl ScopedStore {
     }
 }
 
-fn record(row: test_case::Model) -> Result<CaseRecord, StoreError> {
+fn texts(row: &test_case::Model) -> impl Iterator<Item = &str> {
+    [&row.input, &row.metadata].into_iter().chain(&row.expected_output).map(String::as_str)
+}
+
+fn record(row: test_case::Model, opener: &TextOpener) -> Result<CaseRecord, StoreError> {
+    let key: RowKey<'_> = &[&row.id];
+    let expected_output = opener.open_some(&CASE_EXPECTED, key, row.expected_output)?;
     Ok(CaseRecord {
         id: row.id,
         version: row.version_id,
         row: row.row_index as u64,
-        input: from_json(&row.input)?,
-        metadata: from_json(&row.metadata)?,
+        input: from_json(&opener.open(&CASE_INPUT, key, row.input)?.whole()?)?,
+        metadata: from_json(&opener.open(&CASE_METADATA, key, row.metadata)?.whole()?)?,
         created_at: time(row.created_at)?,
         key: row.case_key,
-        expected_output: row.expected_output,
+        expected_output: expected_output.map(Opened::whole).transpose()?,
     })
 }

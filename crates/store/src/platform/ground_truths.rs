@@ -13,6 +13,8 @@ use uuid::Uuid;
 use super::{from_json, time, word};
 use crate::entity::platform::{dataset_version, ground_truth};
 use crate::runs::now_milliseconds;
+use crate::sealed_text::TextOpener;
+use crate::sealed_text::catalogue::GROUND_TRUTH_VALUE;
 use crate::{EntityKind, ScopedStore, StoreError};
 
 /// An answer that is agreed on.
@@ -66,8 +68,10 @@ impl ScopedStore {
             .one(&self.database)
             .await?;
         if let Some(made) = made {
-            return record(made);
+            return self.ground_truth_record(made).await;
         }
+        let keeper = self.text_keeper().await?;
+        let value = keeper.kept(&GROUND_TRUTH_VALUE, &[&new.id], new.value.to_string())?;
         let transaction = self.database.begin().await?;
         // Counting first also makes others wait their turn.
         let counted = dataset_version::Entity::update_many()
@@ -89,7 +93,7 @@ impl ScopedStore {
             version_id: Set(version),
             test_case_id: Set(new.case),
             revision: Set(counted.ground_truth_revision),
-            value: Set(new.value.to_string()),
+            value: Set(value),
             source: Set(new.source.as_str().to_owned()),
             confidence: Set(new.confidence),
             annotation_task_id: Set(None),
@@ -98,7 +102,7 @@ impl ScopedStore {
         };
         let row = row.insert(&transaction).await?;
         transaction.commit().await?;
-        record(row)
+        self.ground_truth_record(row).await
     }
 
     /// The agreed answers of a case, the one that counts first.
@@ -114,7 +118,7 @@ impl ScopedStore {
             .order_by_desc(ground_truth::Column::Revision)
             .all(&self.database)
             .await?;
-        rows.into_iter().map(record).collect()
+        self.ground_truth_records(rows).await
     }
 
     /// All agreed answers of a version up to a revision, the oldest first.
@@ -130,16 +134,33 @@ impl ScopedStore {
             .order_by_asc(ground_truth::Column::Revision)
             .all(&self.database)
             .await?;
-        rows.into_iter().map(record).collect()
+        self.ground_truth_records(rows).await
+    }
+
+    async fn ground_truth_record(
+        &self,
+        row: ground_truth::Model,
+    ) -> Result<GroundTruthRecord, StoreError> {
+        let opener = self.opener([row.value.as_str()]).await?;
+        record(row, &opener)
+    }
+
+    async fn ground_truth_records(
+        &self,
+        rows: Vec<ground_truth::Model>,
+    ) -> Result<Vec<GroundTruthRecord>, StoreError> {
+        let opener = self.opener(rows.iter().map(|row| row.value.as_str())).await?;
+        rows.into_iter().map(|row| record(row, &opener)).collect()
     }
 }
 
-fn record(row: ground_truth::Model) -> Result<GroundTruthRecord, StoreError> {
+fn record(row: ground_truth::Model, opener: &TextOpener) -> Result<GroundTruthRecord, StoreError> {
+    let value = opener.open(&GROUND_TRUTH_VALUE, &[&row.id], row.value)?.whole()?;
     Ok(GroundTruthRecord {
         id: row.id,
         case: row.test_case_id,
         revision: row.revision as u64,
-        value: from_json(&row.value)?,
+        value: from_json(&value)?,
         source: word(&row.source, GroundTruthSource::from_word)?,
         confidence: row.confidence,
         created_at: time(row.created_at)?,

@@ -7,6 +7,8 @@ use uuid::Uuid;
 
 use crate::entity::platform::idempotency_key;
 use crate::runs::now_milliseconds;
+use crate::sealed_text::Opened;
+use crate::sealed_text::catalogue::ANSWER_BODY;
 use crate::{ScopedStore, StoreError};
 
 /// The answer a request got.
@@ -56,7 +58,9 @@ impl ScopedStore {
         if row.fingerprint != fingerprint {
             return Ok(Claim::Different);
         }
-        Ok(match (row.status, row.body) {
+        let opener = self.opener(row.body.as_deref()).await?;
+        let body = opener.open_some(&ANSWER_BODY, &[&row.key], row.body)?;
+        Ok(match (row.status, body.map(Opened::whole).transpose()?) {
             (Some(status), Some(body)) => {
                 Claim::Answered(KeptAnswer { status: status as u16, body })
             }
@@ -67,7 +71,9 @@ impl ScopedStore {
     /// Keeps the answer of a request.
     pub async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> Result<(), StoreError> {
         let mut body = answer.body.clone();
-        self.scrubber().await?.change_json(&mut body);
+        let keeper = self.text_keeper().await?;
+        keeper.scrubber.change_json(&mut body);
+        let body = keeper.kept(&ANSWER_BODY, &[&key], body)?;
         idempotency_key::Entity::update_many()
             .col_expr(idempotency_key::Column::Status, Expr::value(i32::from(answer.status)))
             .col_expr(idempotency_key::Column::Body, Expr::value(body))

@@ -28,6 +28,9 @@ pub struct OrganizationSettings {
     pub requests_per_minute: Option<u32>,
     /// What is taken out of texts before they are kept.
     pub scrub: Vec<ScrubKind>,
+    /// Texts are sealed with the key of the organization before they are kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub encrypt_texts: bool,
 }
 
 /// What is known of an organization when it is made.
@@ -95,6 +98,8 @@ pub struct OrganizationChange {
     pub requests_per_minute: Option<Option<u32>>,
     /// What is taken out of texts before they are kept.
     pub scrub: Option<Vec<ScrubKind>>,
+    /// Texts are sealed before they are kept.
+    pub encrypt_texts: Option<bool>,
 }
 
 impl Store {
@@ -192,6 +197,9 @@ impl ScopedStore {
         }
         if let Some(scrub) = change.scrub {
             settings.scrub = scrub;
+        }
+        if let Some(encrypt_texts) = change.encrypt_texts {
+            settings.encrypt_texts = encrypt_texts;
         }
         if let Some(limit) = change.requests_per_minute {
             settings.requests_per_minute = limit;

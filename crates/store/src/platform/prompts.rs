@@ -13,6 +13,8 @@ use uuid::Uuid;
 use super::{Page, from_json, time};
 use crate::entity::platform::{prompt, prompt_version};
 use crate::runs::now_milliseconds;
+use crate::sealed_text::catalogue::{PROMPT_MESSAGES, PROMPT_TEMPLATE};
+use crate::sealed_text::{Opened, RowKey, TextKeeper, TextOpener};
 use crate::{EntityKind, ScopedStore, StoreError};
 
 /// What is known of a prompt when it is made.
@@ -63,6 +65,8 @@ pub enum PromptContent {
     Template(String),
     /// Templates by role, as JSON.
     Messages(Value),
+    /// It is gone with the key that it was sealed with.
+    Deleted,
 }
 
 /// What is known of a version when it is made.
@@ -191,12 +195,13 @@ impl ScopedStore {
         new: NewPromptVersion,
     ) -> Result<PromptVersionRecord, StoreError> {
         self.prompt(new.prompt).await?;
+        let keeper = self.text_keeper().await?;
         loop {
             let of_prompt =
                 self.prompt_version_rows().filter(prompt_version::Column::PromptId.eq(new.prompt));
             let made = of_prompt.clone().filter(prompt_version::Column::Id.eq(new.id));
             if let Some(made) = made.one(&self.database).await? {
-                return version_record(made);
+                return self.whole_version(made).await;
             }
             let newest = of_prompt
                 .order_by_desc(prompt_version::Column::VersionNumber)
@@ -207,8 +212,8 @@ impl ScopedStore {
                 kind: EntityKind::PromptVersion,
                 name: new.id.to_string(),
             };
-            match self.prompt_version_row(&new, number).insert(&self.database).await {
-                Ok(row) => return version_record(row),
+            match self.prompt_version_row(&new, number, &keeper)?.insert(&self.database).await {
+                Ok(row) => return self.whole_version(row).await,
                 // Another version took the number.
                 Err(error) => match StoreError::when_taken(taken)(error) {
                     StoreError::ChangedMeanwhile { .. } => {}
@@ -233,10 +238,11 @@ impl ScopedStore {
             )
             .one(&self.database)
             .await?;
-        version_record(row.ok_or_else(|| not_found(EntityKind::PromptVersion, number))?)
+        let row = row.ok_or_else(|| not_found(EntityKind::PromptVersion, number))?;
+        self.whole_version(row).await
     }
 
-    /// Versions of a prompt, the newest first, and how many there are.
+    /// Versions of a prompt, the newest first, and how many there are, those whose text is gone among them.
     pub async fn prompt_versions(
         &self,
         prompt: Uuid,
@@ -251,30 +257,49 @@ impl ScopedStore {
             .limit(page.limit)
             .all(&self.database)
             .await?;
-        Ok((rows.into_iter().map(version_record).collect::<Result<_, _>>()?, total))
+        let opener = self.opener(rows.iter().flat_map(texts)).await?;
+        let versions = rows.into_iter().map(|row| version_record(row, &opener));
+        Ok((versions.collect::<Result<_, _>>()?, total))
     }
 
     fn prompt_version_row(
         &self,
         new: &NewPromptVersion,
         number: i32,
-    ) -> prompt_version::ActiveModel {
+        keeper: &TextKeeper,
+    ) -> Result<prompt_version::ActiveModel, StoreError> {
         let (template, messages) = match &new.content {
             PromptContent::Template(template) => (Some(template.clone()), None),
             PromptContent::Messages(messages) => (None, Some(messages.to_string())),
+            PromptContent::Deleted => return Err(StoreError::TextsDeleted),
         };
         let text = template.as_ref().or(messages.as_ref()).map_or("", String::as_str);
-        prompt_version::ActiveModel {
+        let content_hash = ContentHash::of(text.as_bytes());
+        let key: RowKey<'_> = &[&new.id];
+        Ok(prompt_version::ActiveModel {
             id: Set(new.id),
             organization_id: Set(self.organization.0),
             prompt_id: Set(new.prompt),
             version_number: Set(number),
-            content_hash: Set(ContentHash::of(text.as_bytes()).to_string()),
-            template: Set(template),
-            messages: Set(messages),
+            content_hash: Set(content_hash.to_string()),
+            template: Set(keeper.kept_some(&PROMPT_TEMPLATE, key, template)?),
+            messages: Set(keeper.kept_some(&PROMPT_MESSAGES, key, messages)?),
             description: Set(new.description.clone()),
             created_at: Set(now_milliseconds()),
             created_by: Set(new.created_by.clone()),
+        })
+    }
+
+    /// A version whose text is there.
+    async fn whole_version(
+        &self,
+        row: prompt_version::Model,
+    ) -> Result<PromptVersionRecord, StoreError> {
+        let opener = self.opener(texts(&row)).await?;
+        let record = version_record(row, &opener)?;
+        match record.content {
+            PromptContent::Deleted => Err(StoreError::TextsDeleted),
+            _ => Ok(record),
         }
     }
 
@@ -304,11 +329,23 @@ fn record(row: prompt::Model) -> Result<PromptRecord, StoreError> {
     })
 }
 
-fn version_record(row: prompt_version::Model) -> Result<PromptVersionRecord, StoreError> {
+fn texts(row: &prompt_version::Model) -> impl Iterator<Item = &str> {
+    [&row.template, &row.messages].into_iter().flatten().map(String::as_str)
+}
+
+fn version_record(
+    row: prompt_version::Model,
+    opener: &TextOpener,
+) -> Result<PromptVersionRecord, StoreError> {
     let damaged = |what: &str| StoreError::Damaged(format!("a version of a prompt: {what}"));
-    let content = match (row.template, row.messages) {
-        (Some(template), None) => PromptContent::Template(template),
-        (None, Some(messages)) => PromptContent::Messages(from_json(&messages)?),
+    let key: RowKey<'_> = &[&row.id];
+    let template = opener.open_some(&PROMPT_TEMPLATE, key, row.template)?;
+    let messages = opener.open_some(&PROMPT_MESSAGES, key, row.messages)?;
+    let content = match (template, messages) {
+        (Some(Opened { is_deleted: true, .. }), None)
+        | (None, Some(Opened { is_deleted: true, .. })) => PromptContent::Deleted,
+        (Some(template), None) => PromptContent::Template(template.text),
+        (None, Some(messages)) => PromptContent::Messages(from_json(&messages.text)?),
         _ => return Err(damaged("neither a template nor messages")),
     };
     Ok(PromptVersionRecord {

@@ -7,6 +7,8 @@ use serde_json::json;
 use super::{AddedEvents, NewEvent, to_json};
 use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
+use crate::sealed_text::TextKeeper;
+use crate::sealed_text::catalogue::{CONTENT_MANIFEST, RUN_SPEC};
 use crate::{
     DatasetVersion, GenerationRecord, LaneProgress, NewRun, ScopedStore, ScoreRecord, StoreError,
 };
@@ -16,6 +18,10 @@ const UNIT: UnitKey = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
 
 const CONTENT_COLUMNS: &str =
     "organization_id, content_hash, source_hash, manifest, cases, created_at";
+/// The same content again is kept once; what was sealed may be unreadable since.
+const KEEP_CONTENT: &str = "ON CONFLICT (organization_id, content_hash) DO UPDATE \
+    SET manifest = excluded.manifest WHERE dataset_contents.manifest LIKE '%\"sealed:1:%' \
+    OR excluded.manifest LIKE '%\"sealed:1:%'";
 const RUN_COLUMNS: &str = "id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, \
     notes, planned_units, version, created_at, updated_at, finished_at, origin, priority, labels, \
     webhook_url, started_at, created_by, judge_id, document_id";
@@ -51,15 +57,17 @@ impl ScopedStore {
     pub async fn record_singles(&self, singles: &[&SingleRun]) -> Result<(), StoreError> {
         let now = now_milliseconds();
         let mut manifests = Vec::with_capacity(singles.len());
-        let scrubber = self.scrubber().await?;
+        let keeper = self.text_keeper().await?;
         for single in singles {
-            manifests.push((single, to_json(&*scrubber.content(&single.content))?));
+            let manifest = to_json(&*keeper.scrubber.content(&single.content))?;
+            let hash = &single.content.hash;
+            manifests.push((single, keeper.kept(&CONTENT_MANIFEST, &[hash], manifest)?));
         }
         let transaction = self.database.begin().await?;
         let contents = InsertMany {
             table: "dataset_contents",
             columns: CONTENT_COLUMNS,
-            conflict: "ON CONFLICT (organization_id, content_hash) DO NOTHING",
+            conflict: KEEP_CONTENT,
         };
         let values = |(single, manifest): &(&&SingleRun, String), values: &mut Vec<Value>| {
             let hash = single.content.hash.to_string();
@@ -71,6 +79,7 @@ impl ScopedStore {
                 (single.content.cases as i64).into(),
                 now.into(),
             ]);
+            Ok(())
         };
         contents.run(&transaction, &manifests, values).await?;
         let runs = InsertMany {
@@ -79,10 +88,10 @@ impl ScopedStore {
             conflict: "ON CONFLICT (id) DO NOTHING",
         };
         let values = |single: &&SingleRun, values: &mut Vec<Value>| {
-            self.run_values(single, now, values);
+            self.run_values(single, &keeper, now, values)
         };
         runs.run(&transaction, singles, values).await?;
-        self.insert_generations(&transaction, &scrubber, singles, |single| {
+        self.insert_generations(&transaction, &keeper, singles, |single| {
             let record = GenerationRecord {
                 key: UNIT,
                 case_key: single.case_key(),
@@ -95,7 +104,7 @@ impl ScopedStore {
             .iter()
             .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
             .collect();
-        self.insert_scores(&transaction, &scrubber, &scores, |(run, score)| (*run, *score)).await?;
+        self.insert_scores(&transaction, &keeper, &scores, |(run, score)| (*run, *score)).await?;
         self.insert_lanes(&transaction, singles, |single| {
             let lane = LaneProgress {
                 model_index: 0,
@@ -125,7 +134,13 @@ impl ScopedStore {
         self.spending_was_kept(spent).await
     }
 
-    fn run_values(&self, single: &SingleRun, now: i64, values: &mut Vec<Value>) {
+    fn run_values(
+        &self,
+        single: &SingleRun,
+        keeper: &TextKeeper,
+        now: i64,
+        values: &mut Vec<Value>,
+    ) -> Result<(), StoreError> {
         let NewRun { id, name, kind, spec, dataset, planned_units, version, order } = &single.run;
         let finished = single.state == RunState::Completed;
         let started = single.state != RunState::Pending;
@@ -135,7 +150,7 @@ impl ScopedStore {
             name.clone().into(),
             kind.as_str().into(),
             single.state.as_str().into(),
-            spec.clone().into(),
+            keeper.kept(&RUN_SPEC, &[&id.0], spec.clone())?.into(),
             fullbench_types::ContentHash::of(spec.as_bytes()).to_string().into(),
             dataset.to_string().into(),
             "[]".into(),
@@ -153,5 +168,6 @@ impl ScopedStore {
             order.judge.map(|judge| judge.0).into(),
             order.document.into(),
         ]);
+        Ok(())
     }
 }

@@ -13,6 +13,8 @@ use uuid::Uuid;
 use super::{Page, from_json, time, to_json, word};
 use crate::entity::platform::dataset_version;
 use crate::runs::now_milliseconds;
+use crate::sealed_text::TextOpener;
+use crate::sealed_text::catalogue::VERSION_ERRORS;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
 
 /// An uploaded file that becomes a version.
@@ -88,6 +90,8 @@ pub struct VersionRecord {
     pub validation: ValidationStatus,
     /// The problems that are shown: a list.
     pub errors: Option<Value>,
+    /// The problems that were shown are gone with the key that they were sealed with.
+    pub texts_deleted: bool,
     /// How many problems there are.
     pub error_count: u64,
     /// The frozen cases, once valid.
@@ -134,7 +138,7 @@ impl ScopedStore {
                 .one(&self.database)
                 .await?
             {
-                return record(made);
+                return self.version_record(made).await;
             }
             let newest = self
                 .version_rows()
@@ -144,7 +148,7 @@ impl ScopedStore {
                 .await?;
             let number = newest.map_or(1, |newest| newest.version_number + 1);
             match self.version_row(&new, number).insert(&self.database).await {
-                Ok(row) => return record(row),
+                Ok(row) => return self.version_record(row).await,
                 // Another upload took the number.
                 Err(error) => match StoreError::when_taken(|| meanwhile(new.id))(error) {
                     StoreError::ChangedMeanwhile { .. } => {}
@@ -190,7 +194,7 @@ impl ScopedStore {
             .filter(dataset_version::Column::Id.eq(id))
             .one(&self.database)
             .await?;
-        record(row.ok_or_else(|| not_found(id.to_string()))?)
+        self.version_record(row.ok_or_else(|| not_found(id.to_string()))?).await
     }
 
     /// The version of a data set with this number.
@@ -207,7 +211,7 @@ impl ScopedStore {
             .filter(dataset_version::Column::VersionNumber.eq(number))
             .one(&self.database)
             .await?;
-        record(row.ok_or_else(|| not_found(number.to_string()))?)
+        self.version_record(row.ok_or_else(|| not_found(number.to_string()))?).await
     }
 
     /// Versions of a data set, the newest first, and how many there are.
@@ -225,7 +229,10 @@ impl ScopedStore {
             .limit(page.limit)
             .all(&self.database)
             .await?;
-        Ok((rows.into_iter().map(record).collect::<Result<_, _>>()?, total))
+        let texts = rows.iter().filter_map(|row| row.validation_errors.as_deref());
+        let opener = self.opener(texts).await?;
+        let versions = rows.into_iter().map(|row| record(row, &opener));
+        Ok((versions.collect::<Result<_, _>>()?, total))
     }
 
     /// Keeps what was found in the rows of a version.
@@ -239,15 +246,14 @@ impl ScopedStore {
             None => ValidationStatus::Invalid,
         };
         let content = found.content.map(|hash| hash.to_string());
+        let keeper = self.text_keeper().await?;
+        let errors = keeper.kept(&VERSION_ERRORS, &[&id], to_json(&found.errors)?)?;
         dataset_version::Entity::update_many()
             .col_expr(dataset_version::Column::RowCount, Expr::value(found.rows as i64))
             .col_expr(dataset_version::Column::Columns, Expr::value(found.columns.to_string()))
             .col_expr(dataset_version::Column::SchemaHash, Expr::value(found.schema_hash))
             .col_expr(dataset_version::Column::ValidationStatus, Expr::value(status.as_str()))
-            .col_expr(
-                dataset_version::Column::ValidationErrors,
-                Expr::value(to_json(&found.errors)?),
-            )
+            .col_expr(dataset_version::Column::ValidationErrors, Expr::value(errors))
             .col_expr(dataset_version::Column::ErrorCount, Expr::value(found.error_count as i64))
             .col_expr(dataset_version::Column::ContentHash, Expr::value(content))
             .col_expr(dataset_version::Column::UpdatedAt, Expr::value(now_milliseconds()))
@@ -305,6 +311,14 @@ impl ScopedStore {
         if changed.rows_affected == 0 { Err(meanwhile(id)) } else { self.version(id).await }
     }
 
+    async fn version_record(
+        &self,
+        row: dataset_version::Model,
+    ) -> Result<VersionRecord, StoreError> {
+        let opener = self.opener(row.validation_errors.as_deref()).await?;
+        record(row, &opener)
+    }
+
     fn version_rows(&self) -> Select<dataset_version::Entity> {
         dataset_version::Entity::find()
             .filter(dataset_version::Column::OrganizationId.eq(self.organization.0))
@@ -319,8 +333,11 @@ fn meanwhile(id: Uuid) -> StoreError {
     StoreError::ChangedMeanwhile { kind: EntityKind::DatasetVersion, name: id.to_string() }
 }
 
-fn record(row: dataset_version::Model) -> Result<VersionRecord, StoreError> {
+fn record(row: dataset_version::Model, opener: &TextOpener) -> Result<VersionRecord, StoreError> {
     let hash = |text: String| text.parse().map_err(StoreError::Damaged);
+    let errors = opener.open_some(&VERSION_ERRORS, &[&row.id], row.validation_errors)?;
+    let texts_deleted = errors.as_ref().is_some_and(|errors| errors.is_deleted);
+    let errors = errors.filter(|errors| !errors.is_deleted);
     Ok(VersionRecord {
         id: row.id,
         dataset: row.dataset_id,
@@ -332,7 +349,8 @@ fn record(row: dataset_version::Model) -> Result<VersionRecord, StoreError> {
         columns: row.columns.as_deref().map(from_json).transpose()?,
         reading: from_json(&row.reading)?,
         validation: word(&row.validation_status, ValidationStatus::from_word)?,
-        errors: row.validation_errors.as_deref().map(from_json).transpose()?,
+        errors: errors.map(|errors| from_json(&errors.text)).transpose()?,
+        texts_deleted,
         error_count: row.error_count as u64,
         content: row.content_hash.map(hash).transpose()?,
         ground_truth_revision: row.ground_truth_revision as u64,

@@ -14,27 +14,7 @@ use std::sync::LazyLock;
 
 use fullbench_types::ScrubKind;
 use regex::Regex;
-use sea_orm::EntityTrait;
 use serde_json::Value;
-
-use crate::entity::platform::organization;
-use crate::{OrganizationSettings, ScopedStore, StoreError};
-
-impl ScopedStore {
-    /// What the organization wants to be taken out of texts.
-    pub(crate) async fn scrubber(&self) -> Result<Scrubber, StoreError> {
-        let row = organization::Entity::find_by_id(self.organization.0).one(&self.database).await?;
-        let Some(row) = row else { return Ok(Scrubber::default()) };
-        let settings: OrganizationSettings = serde_json::from_str(&row.settings)
-            .map_err(|error| StoreError::Damaged(error.to_string()))?;
-        Ok(Scrubber::new(&settings.scrub))
-    }
-
-    /// Something is taken out of texts: what keeps whole texts for later, such as the response cache, must not be used.
-    pub async fn scrubs_texts(&self) -> Result<bool, StoreError> {
-        Ok(!self.scrubber().await?.is_idle())
-    }
-}
 
 /// Takes some kinds of things out of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

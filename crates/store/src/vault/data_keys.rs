@@ -27,19 +27,24 @@ impl Shared {
         &self,
         organization: OrganizationId,
     ) -> Result<DataKeys, StoreError> {
-        let keys = match self.read(organization).await {
-            // The master key was changed between the look at the table and the look at the file.
-            Err(StoreError::MasterKeyUnknown(_)) => self.read(organization).await?,
-            read => read?,
-        };
-        if keys.keys.values().any(|key| key.key.is_some()) {
+        let keys = self.read(organization).await?;
+        if keys.can_seal() {
             return Ok(keys);
         }
         self.make(organization).await?;
         self.read(organization).await
     }
 
-    async fn read(&self, organization: OrganizationId) -> Result<DataKeys, StoreError> {
+    /// The keys of an organization as they are in the table.
+    pub(super) async fn read(&self, organization: OrganizationId) -> Result<DataKeys, StoreError> {
+        match self.read_once(organization).await {
+            // The master key was changed between the look at the table and the look at the file.
+            Err(StoreError::MasterKeyUnknown(_)) => self.read_once(organization).await,
+            read => read,
+        }
+    }
+
+    async fn read_once(&self, organization: OrganizationId) -> Result<DataKeys, StoreError> {
         let mut keys = BTreeMap::new();
         for row in rows_of(organization, &self.database).await? {
             let place = place(&row)?;
@@ -108,14 +113,24 @@ impl Shared {
 
     /// Deletes the keys of an organization. Their rows stay, so that no number is given again.
     pub(super) async fn delete(&self, organization: OrganizationId) -> Result<u64, StoreError> {
+        let transaction = self.database.begin().await?;
+        let is_sqlite = transaction.get_database_backend() == DbBackend::Sqlite;
+        if is_sqlite {
+            transaction.execute_unprepared("PRAGMA secure_delete = ON").await?;
+        }
         let done = organization_key::Entity::update_many()
             .col_expr(organization_key::Column::Wrapped, Expr::value(None::<Vec<u8>>))
             .col_expr(organization_key::Column::MasterId, Expr::value(None::<String>))
             .col_expr(organization_key::Column::DeletedAt, Expr::value(now_milliseconds()))
             .filter(organization_key::Column::OrganizationId.eq(organization.0))
             .filter(organization_key::Column::Wrapped.is_not_null())
-            .exec(&self.database)
+            .exec(&transaction)
             .await?;
+        transaction.commit().await?;
+        if is_sqlite {
+            // Nothing of the wrapped keys is left in the log of the file.
+            self.database.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+        }
         Ok(done.rows_affected)
     }
 

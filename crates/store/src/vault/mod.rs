@@ -11,6 +11,7 @@ mod keyring;
 mod master;
 mod rotation;
 mod sealer;
+mod stream;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,6 +26,8 @@ pub use keyring::MasterKeySource;
 pub use master::{MasterKey, MasterKeyId, MasterKeys};
 pub use rotation::{ForgottenKeys, MasterKeyStatus, Rotation};
 pub use sealer::{Purpose, Sealer};
+pub(crate) use sealer::{joined, sealed_number};
+pub(crate) use stream::{CHUNK_BYTES, HEAD_BYTES, StreamOpener, StreamSealer, TAG_BYTES};
 
 use crate::connection::ScopedConnection;
 use crate::{ScopedStore, Store, StoreError};
@@ -94,10 +97,32 @@ impl Vault {
             let fresh = loaded.get(&organization).filter(|loaded| loaded.at.elapsed() < KEPT);
             fresh.map(|loaded| loaded.keys.clone())
         };
-        match known {
+        match known.filter(|keys| keys.can_seal()) {
             Some(keys) => Ok(keys),
             None => self.load(organization).await,
         }
+    }
+
+    /// The keys that an organization has, deleted ones among them, with these numbers if they are there; none is made.
+    async fn existing(
+        &self,
+        organization: OrganizationId,
+        numbers: &[u32],
+    ) -> Result<Arc<DataKeys>, StoreError> {
+        let known = {
+            let loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let fresh = loaded.get(&organization).filter(|loaded| loaded.at.elapsed() < KEPT);
+            fresh.map(|loaded| loaded.keys.clone())
+        };
+        let has_all = |keys: &Arc<DataKeys>| numbers.iter().all(|number| keys.has(*number));
+        if let Some(keys) = known.filter(has_all) {
+            return Ok(keys);
+        }
+        let at = Instant::now();
+        let keys = Arc::new(self.shared.read(organization).await?);
+        let mut loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.insert(organization, Loaded { keys: keys.clone(), at });
+        Ok(keys)
     }
 
     /// The keys of an organization as the table has them now.
@@ -120,6 +145,16 @@ impl ScopedStore {
     /// What seals and opens many values for a purpose.
     pub async fn sealer(&self, purpose: Purpose) -> Result<Sealer, StoreError> {
         Ok(Sealer::new(self.vault.keys(self.organization).await?, purpose))
+    }
+
+    /// What opens what was sealed with these keys and others that there are, and seals nothing; none where there is no key.
+    pub(crate) async fn existing_sealer(
+        &self,
+        purpose: Purpose,
+        numbers: &[u32],
+    ) -> Result<Option<Sealer>, StoreError> {
+        let keys = self.vault.existing(self.organization, numbers).await?;
+        Ok((!keys.is_empty()).then(|| Sealer::new(keys, purpose)))
     }
 
     /// Makes content unreadable without the key of the organization. It opens with the same associated data only.

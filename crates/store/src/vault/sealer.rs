@@ -20,6 +20,9 @@ use crate::StoreError;
 const VERSION: u8 = 1;
 /// The bytes before the nonce.
 const HEAD: usize = 5;
+/// What is sealed at once and what is sealed in chunks have keys of their own.
+const ONE_PIECE: &[u8] = b"fullbench seal";
+const IN_CHUNKS: &[u8] = b"fullbench seal in chunks";
 
 /// What something is sealed or derived for: each purpose has a key of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +62,23 @@ pub(super) struct DataKeys {
     pub(super) keys: BTreeMap<u32, DataKey>,
 }
 
+impl DataKeys {
+    /// One of them was not deleted.
+    pub(super) fn can_seal(&self) -> bool {
+        self.keys.values().any(|key| key.key.is_some())
+    }
+
+    /// Whether there is a key of this number, deleted or not.
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.keys.contains_key(&number)
+    }
+
+    /// There never was a key.
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
 /// A data key.
 pub(super) struct DataKey {
     pub(super) place: DataKeyPlace,
@@ -86,12 +106,11 @@ impl Sealer {
     /// Makes content unreadable without the key of the organization. It opens only with the same associated data, which is
     /// what keeps it from being moved elsewhere.
     pub fn seal(&self, content: &[u8], associated: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let living = self.keys.keys.values().rev().find(|key| key.key.is_some());
-        let key = living.ok_or(StoreError::KeysDeleted)?;
+        let key = self.newest()?;
         let nonce = random::<NONCE_BYTES>()?;
         let context = self.context(key.place, associated);
         let payload = Payload { msg: content, aad: &context };
-        let sealed = self.cipher(key)?.encrypt(&XNonce::from(nonce), payload);
+        let sealed = self.cipher(key, ONE_PIECE)?.encrypt(&XNonce::from(nonce), payload);
         let sealed = sealed.map_err(|_| StoreError::Damaged("a text is too long".to_owned()))?;
         let mut bytes = Vec::with_capacity(HEAD + NONCE_BYTES + sealed.len());
         bytes.push(VERSION);
@@ -110,13 +129,13 @@ impl Sealer {
             sealed[HEAD..].split_first_chunk::<NONCE_BYTES>().ok_or_else(damaged)?;
         let context = self.context(key.place, associated);
         let payload = Payload { msg: content, aad: &context };
-        let opened = self.cipher(key)?.decrypt(&XNonce::from(*nonce), payload);
+        let opened = self.cipher(key, ONE_PIECE)?.decrypt(&XNonce::from(*nonce), payload);
         opened.map(Zeroizing::new).map_err(|_| damaged())
     }
 
     /// Whether what was sealed with this key can be opened here.
     pub(super) fn knows(&self, number: u32) -> bool {
-        self.keys.keys.contains_key(&number)
+        self.keys.has(number)
     }
 
     /// A value that the same parts always give, and that nobody can tell without the key. It rests on the first key that the
@@ -127,8 +146,34 @@ impl Sealer {
         expanded(key, &joined(&[&[b"fullbench derive", self.purpose.as_str().as_bytes()], parts]))
     }
 
-    fn cipher(&self, key: &DataKey) -> Result<XChaCha20Poly1305, StoreError> {
-        let label = joined(&[&[b"fullbench seal", self.purpose.as_str().as_bytes()]]);
+    /// The number of the newest key, and what seals the chunks of a content with it.
+    pub(super) fn new_stream(
+        &self,
+        associated: &[u8],
+    ) -> Result<(u32, XChaCha20Poly1305, Vec<u8>), StoreError> {
+        let key = self.newest()?;
+        let context = self.context(key.place, associated);
+        Ok((key.place.number, self.cipher(key, IN_CHUNKS)?, context))
+    }
+
+    /// What opens the chunks of a content that was sealed with a key.
+    pub(super) fn stream_of(
+        &self,
+        number: u32,
+        associated: &[u8],
+    ) -> Result<(XChaCha20Poly1305, Vec<u8>), StoreError> {
+        let unknown = || StoreError::Damaged("a sealed content of an unknown key".to_owned());
+        let key = self.keys.keys.get(&number).ok_or_else(unknown)?;
+        Ok((self.cipher(key, IN_CHUNKS)?, self.context(key.place, associated)))
+    }
+
+    fn newest(&self) -> Result<&DataKey, StoreError> {
+        let living = self.keys.keys.values().rev().find(|key| key.key.is_some());
+        living.ok_or(StoreError::KeysDeleted)
+    }
+
+    fn cipher(&self, key: &DataKey, way: &[u8]) -> Result<XChaCha20Poly1305, StoreError> {
+        let label = joined(&[&[way, self.purpose.as_str().as_bytes()]]);
         Ok(XChaCha20Poly1305::new(&Key::from(*expanded(key, &label)?)))
     }
 
@@ -138,7 +183,7 @@ impl Sealer {
 }
 
 /// The number of the key that something was sealed with.
-pub(super) fn sealed_number(sealed: &[u8]) -> Result<u32, StoreError> {
+pub(crate) fn sealed_number(sealed: &[u8]) -> Result<u32, StoreError> {
     match sealed.split_first_chunk::<HEAD>() {
         Some(([VERSION, number @ ..], _)) => Ok(u32::from_be_bytes(*number)),
         _ => Err(StoreError::Damaged("a sealed value of an unknown format".to_owned())),
@@ -156,7 +201,7 @@ fn expanded(key: &DataKey, label: &[u8]) -> Result<Zeroizing<[u8; KEY_BYTES]>, S
 }
 
 /// Parts in one, each with its length, so that no two lists are the same.
-fn joined(lists: &[&[&[u8]]]) -> Vec<u8> {
+pub(crate) fn joined(lists: &[&[&[u8]]]) -> Vec<u8> {
     let mut whole = Vec::new();
     for part in lists.iter().copied().flatten() {
         whole.extend_from_slice(&(part.len() as u64).to_be_bytes());

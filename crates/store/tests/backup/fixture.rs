@@ -123,10 +123,10 @@ pub(crate) async fn fill(place: &Place) -> (RunId, RunId) {
     let dataset = dataset(&scoped).await;
     let key = format!("{}/{}/{}/data.jsonl", OTHER.0, Uuid::from_u128(20), Uuid::from_u128(21));
     let content = futures::stream::iter([Ok(Bytes::from_static(b"{}\n{}"))]);
-    scoped.objects().put_file(&key, content).await.unwrap();
+    scoped.objects().await.unwrap().put_file(&key, content).await.unwrap();
     let runs = (RunId::generate(), RunId::generate());
     let rows = ROWS
-        .replace("<URI>", &scoped.objects().dataset_file_uri(&key))
+        .replace("<URI>", &scoped.objects().await.unwrap().dataset_file_uri(&key))
         .replace("<DATASET>", &dataset.hash.to_string())
         .replace("<RUN1>", &id(place, runs.0.0))
         .replace("<RUN2>", &id(place, runs.1.0));
@@ -137,7 +137,7 @@ pub(crate) async fn fill(place: &Place) -> (RunId, RunId) {
 
 /// A frozen data set of several blocks.
 async fn dataset(store: &ScopedStore) -> DatasetVersion {
-    let mut writer = DatasetWriter::new(store.objects().clone());
+    let mut writer = DatasetWriter::new(store.objects().await.unwrap());
     for index in 0..2000 {
         let fields = json!({"input": "x".repeat(600), "n": index});
         writer.push(&format!("k{index}"), fields.as_object().unwrap()).unwrap();

@@ -42,7 +42,7 @@ async fn everything_comes_back_on_every_backend(place: Place) {
         assert_eq!(other.run(run).await.unwrap().state, RunState::Completed);
         assert!(default.run(run).await.is_err(), "one organization sees another");
         let dataset = default.dataset(&other.run(run).await.unwrap().dataset).await.unwrap();
-        let mut cases = default.cases(Arc::new(dataset));
+        let mut cases = default.cases(Arc::new(dataset)).await.unwrap();
         assert_eq!(cases.case(1999).unwrap().key, "k1999");
         whole.close().await.unwrap();
         rules_still_hold(&target).await;
@@ -129,10 +129,18 @@ async fn objects_move_with_the_rows(place: Place) {
         let scoped = whole.scoped(OTHER);
         let version = scoped.version(uuid::Uuid::from_u128(21)).await.unwrap();
         let key = fullbench_store::ObjectStore::dataset_file_key(OTHER, &version.file_uri).unwrap();
-        assert_eq!(version.file_uri, scoped.objects().dataset_file_uri(&key));
+        assert_eq!(version.file_uri, scoped.objects().await.unwrap().dataset_file_uri(&key));
         assert_eq!(version.file_uri.starts_with("s3://"), url.starts_with("s3://"));
-        let content: Vec<_> =
-            scoped.objects().read_file(&key).await.unwrap().try_collect().await.unwrap();
+        let content: Vec<_> = scoped
+            .objects()
+            .await
+            .unwrap()
+            .read_file(&key)
+            .await
+            .unwrap()
+            .try_collect()
+            .await
+            .unwrap();
         assert_eq!(content.concat(), b"{}\n{}");
         whole.close().await.unwrap();
         assert!(!target.home().join("files").exists(), "the folder was not asked for");

@@ -54,7 +54,7 @@ pub(super) struct Looked<'run> {
 }
 
 /// What the scorers' models would take, as they are or if they judged everything by their dearest part.
-pub(super) fn estimate(
+pub(super) async fn estimate(
     looked: &Looked<'_>,
     scorers: &[NamedScorer],
     everything: bool,
@@ -70,7 +70,7 @@ pub(super) fn estimate(
             continue;
         }
         let mut asked: Vec<Asked> = Vec::new();
-        let mut reader = store.cases(Arc::clone(dataset));
+        let mut reader = store.cases(Arc::clone(dataset)).await?;
         for step in 0..looked_at {
             let Some(index) = plan.cases.case_index(step * cases / looked_at) else { continue };
             let case = reader.case(index)?;

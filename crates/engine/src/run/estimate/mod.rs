@@ -110,11 +110,11 @@ pub async fn estimate(
             seconds,
         });
     }
-    let of_judges = |everything| {
+    let of_judges = async |everything| {
         let looked = Looked { store, spec: &spec, dataset: &dataset, plan: &plan };
-        judges::estimate(&looked, &scorers, everything, provider_batch)
+        judges::estimate(&looked, &scorers, everything, provider_batch).await
     };
-    let judges = of_judges(false)?;
+    let judges = of_judges(false).await?;
     let usd_with = |judges: &[JudgeEstimate]| {
         let dollars = models.iter().map(|model| model.usd);
         dollars
@@ -123,7 +123,7 @@ pub async fn estimate(
     };
     let usd = usd_with(&judges);
     let saves = scorers.iter().any(|scorer| scorer.scorer.has_paths());
-    let everything = if saves { usd_with(&of_judges(true)?) } else { None };
+    let everything = if saves { usd_with(&of_judges(true).await?) } else { None };
     let usd_judging_everything = everything.filter(|_| everything != usd);
     let longest = |which: fn(&(f64, f64)) -> f64| {
         let seconds = models.iter().map(|model| &model.seconds);

@@ -8,6 +8,7 @@ use super::*;
 
 fn dataset() -> DatasetVersion {
     DatasetVersion {
+        texts_deleted: false,
         hash: ContentHash::of(b""),
         source: "questions".to_owned(),
         cases: 1,

@@ -114,7 +114,7 @@ async fn with_agreed_answers(
     store: &ScopedStore,
     version: &VersionRecord,
 ) -> Result<(CaseReader, DatasetSchema), Problem> {
-    let mut cases = store.cases(Arc::new(frozen(store, version.id).await?));
+    let mut cases = store.cases(Arc::new(frozen(store, version.id).await?)).await?;
     let read = in_background(move || {
         let mut columns = SchemaBuilder::default();
         for index in 0..cases.version().cases {
@@ -150,7 +150,7 @@ fn media_type(format: FileFormat) -> &'static str {
 
 /// The file as it was uploaded, piece by piece.
 async fn original(store: &ScopedStore, version: &VersionRecord) -> Result<Body, Problem> {
-    Ok(Body::from_stream(Files::of(store).open(&version.file_uri).await?))
+    Ok(Body::from_stream(Files::of(store).await?.open(&version.file_uri).await?))
 }
 
 /// The table, a piece each time that the reader has room for one: no thread waits for a slow reader.

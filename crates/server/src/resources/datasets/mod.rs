@@ -71,5 +71,10 @@ async fn valid_version(
 /// A reader of the frozen cases of a version.
 async fn reader(store: &ScopedStore, version: &VersionRecord) -> Result<CaseReader, Problem> {
     let content = check_valid(version)?;
-    Ok(store.cases(Arc::new(store.dataset(&content).await?)))
+    let mut cases = store.cases(Arc::new(store.dataset(&content).await?)).await?;
+    if cases.version().cases > 0 {
+        // What is gone is told before anything is given.
+        cases.case(0)?;
+    }
+    Ok(cases)
 }

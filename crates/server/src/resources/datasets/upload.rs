@@ -134,7 +134,7 @@ async fn upload(
         Err(error) if error.code() == ErrorCode::NotFound => {}
         Err(error) => return Err(error.into()),
     }
-    let files = Files::of(&caller.store);
+    let files = Files::of(&caller.store).await?;
     let most = room_for_a_file(&app, &caller.store).await?;
     let form = receive(request, &app, &files, most).await?;
     let Received { file, format, description, reading } = form;

@@ -67,6 +67,9 @@ struct Version {
     validation_status: ValidationStatus,
     /// The first problems by row and column; a list of versions shows ten of each.
     validation_errors: Vec<RowProblem>,
+    /// The problems that were shown are gone with the key that they were sealed with.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
     /// How many problems there are.
     error_count: u64,
     /// How many agreed answers were added.
@@ -212,6 +215,7 @@ impl From<VersionRecord> for Version {
             schema_hash: record.schema_hash,
             validation_status: record.validation,
             validation_errors: errors.unwrap_or_default(),
+            texts_deleted: record.texts_deleted,
             error_count: record.error_count,
             ground_truth_revision: record.ground_truth_revision,
             created_at: record.created_at,

@@ -39,14 +39,17 @@ struct Document {
     document_id: Uuid,
     /// What was asked.
     input: Option<String>,
-    /// The text to be judged.
-    actual_output: String,
+    /// The text to be judged; null only where it is gone.
+    actual_output: Option<String>,
     /// The accepted text.
     expected_output: Option<String>,
     metadata: Map<String, Value>,
     created_at: Timestamp,
     /// Who made it.
     created_by: Option<String>,
+    /// The texts are gone with the key that they were sealed with.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 /// A page of documents.
@@ -106,12 +109,13 @@ impl From<DocumentRecord> for Document {
     fn from(record: DocumentRecord) -> Self {
         Self {
             document_id: record.id,
-            input: record.input,
-            actual_output: record.actual_output,
-            expected_output: record.expected_output,
+            input: record.input.filter(|_| !record.texts_deleted),
+            actual_output: Some(record.actual_output).filter(|_| !record.texts_deleted),
+            expected_output: record.expected_output.filter(|_| !record.texts_deleted),
             metadata: record.metadata,
             created_at: record.created_at,
             created_by: record.created_by,
+            texts_deleted: record.texts_deleted,
         }
     }
 }

@@ -388,7 +388,7 @@ async fn single_run(store: &ScopedStore, id: Uuid) -> Result<RunRecord, Problem>
 
 async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Evaluation, Problem> {
     let spec = fullbench_engine::stored_spec(store, run).await?;
-    let units = store.results_after(run.id, None, 1, ResultDetail::Texts).await?;
+    let units = store.results_to_show(run.id, None, 1, ResultDetail::Texts).await?;
     let scores: Vec<ScoreRecord> = units
         .into_iter()
         .flat_map(|unit| {

@@ -40,6 +40,9 @@ pub(super) struct Execution {
     metrics: Option<ExecutionMetrics>,
     cost_usd: Option<f64>,
     metadata: Map<String, Value>,
+    /// Its texts are gone with the key that they were sealed with: there is no `response`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 /// What a model answered.
@@ -87,7 +90,8 @@ struct ExecutionMetrics {
 /// A stored execution.
 pub(super) async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Execution, Problem> {
     let spec = stored_spec(store, run).await?;
-    let unit = store.results_after(run.id, None, 1, ResultDetail::Texts).await?.pop();
+    let unit = store.results_to_show(run.id, None, 1, ResultDetail::Texts).await?.pop();
+    let texts_deleted = unit.as_ref().is_some_and(|unit| unit.texts_deleted);
     let result = unit.map(|unit| unit.result);
     let answer = result.as_ref().and_then(|result| result.as_ref().ok());
     let failure = result.as_ref().and_then(|result| result.as_ref().err());
@@ -106,11 +110,12 @@ pub(super) async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Execut
         start_time: run.started_at,
         end_time: ended,
         duration_ms: duration,
-        response: answer.map(ModelResponse::of),
+        response: answer.filter(|_| !texts_deleted).map(ModelResponse::of),
         error: error(run, failure),
         metrics: answer.map(ExecutionMetrics::of),
         cost_usd: answer.and_then(|answer| answer.cost).map(|cost| cost.dollars()),
         metadata: run.order.labels.clone(),
+        texts_deleted,
     })
 }
 

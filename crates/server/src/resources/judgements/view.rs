@@ -63,6 +63,9 @@ pub(super) struct Judgement {
     completed_at: Option<Timestamp>,
     created_at: Timestamp,
     created_by: Option<String>,
+    /// Its texts are gone with the key that they were sealed with: its numbers stay.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 /// One reply of a judge.
@@ -88,9 +91,15 @@ struct JudgeResponse {
 impl Judgement {
     /// The judgement that a run is.
     pub(super) async fn read(store: &ScopedStore, run: RunRecord) -> Result<Self, Problem> {
-        let units = store.results_after(run.id, None, 1, ResultDetail::Full).await?;
+        let units = store.results_to_show(run.id, None, 1, ResultDetail::Full).await?;
+        let texts_deleted = units.iter().any(|unit| unit.texts_deleted);
         let score = units.into_iter().flat_map(|unit| unit.scores).next().map(|entry| entry.score);
-        Ok(Self::new(run, score))
+        let mut shown = Self::new(run, score);
+        shown.texts_deleted = texts_deleted;
+        if texts_deleted {
+            (shown.all_responses, shown.prompt_used) = (Vec::new(), None);
+        }
+        Ok(shown)
     }
 
     fn new(run: RunRecord, score: Option<Score>) -> Self {
@@ -122,6 +131,7 @@ impl Judgement {
             completed_at: run.finished_at,
             created_at: run.created_at,
             created_by: run.order.created_by,
+            texts_deleted: false,
         };
         if let Some(score) = score {
             shown.add(score);

@@ -46,6 +46,8 @@ struct SettingsChange {
     requests_per_minute: Option<Option<u32>>,
     /// What is taken out of texts before they are kept.
     scrub: Option<Vec<ScrubKind>>,
+    /// Texts are sealed with the organization's own key before they are kept.
+    encrypt_texts: Option<bool>,
 }
 
 impl Change {
@@ -90,6 +92,7 @@ impl Change {
             data_retention_days: settings.data_retention_days,
             requests_per_minute: settings.requests_per_minute,
             scrub: settings.scrub,
+            encrypt_texts: settings.encrypt_texts,
         })
     }
 }

@@ -93,7 +93,8 @@ async fn export(
     caller: Caller,
     note: AuditNote,
 ) -> Result<Response, Problem> {
-    let path = Files::of(&caller.store).temporary().await.map_err(|error| internal(&error))?;
+    let files = Files::of(&caller.store).await?;
+    let path = files.temporary().await.map_err(|error| internal(&error))?;
     let organization = caller.store.organization();
     let contents = app.store().export_organization(organization, path.path(), true).await?;
     note.after(&contents);

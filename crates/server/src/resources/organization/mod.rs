@@ -50,6 +50,8 @@ struct Settings {
     requests_per_minute: Option<u32>,
     /// What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`.
     scrub: Vec<ScrubKind>,
+    /// Texts are sealed with the organization's own key before they are kept: deleting the key deletes them.
+    encrypt_texts: bool,
 }
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -99,6 +101,7 @@ impl From<OrganizationRecord> for Organization {
             data_retention_days,
             requests_per_minute,
             scrub,
+            encrypt_texts,
         } = record.settings;
         Self {
             organization_id: record.id.0,
@@ -111,6 +114,7 @@ impl From<OrganizationRecord> for Organization {
                 data_retention_days,
                 requests_per_minute,
                 scrub,
+                encrypt_texts,
             },
             billing_email: record.billing_email,
             created_at: record.created_at,

@@ -60,6 +60,9 @@ struct PromptVersion {
     created_at: Timestamp,
     /// Who made it.
     created_by: Option<String>,
+    /// The text is gone with the key that it was sealed with: there is neither `template` nor `messages`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 /// A page of versions.
@@ -87,7 +90,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .gives::<PromptVersions>(200, "A page of versions"),
         Endpoint::get(one, "get_prompt_version", Action::ReadDefinitions, get)
             .about(TAG, "A version of a prompt", "")
-            .gives::<PromptVersion>(200, "The version"),
+            .gives::<PromptVersion>(200, "The version")
+            .refuses(&[410]),
     ]
 }
 
@@ -172,6 +176,7 @@ fn check(templates: &PromptTemplates) -> Result<(), Problem> {
 }
 
 fn shown(record: PromptVersionRecord) -> Result<PromptVersion, Problem> {
+    let texts_deleted = record.content == PromptContent::Deleted;
     let (template, messages) = match record.content {
         PromptContent::Template(template) => (Some(template), None),
         PromptContent::Messages(messages) => {
@@ -179,6 +184,7 @@ fn shown(record: PromptVersionRecord) -> Result<PromptVersion, Problem> {
                 serde_json::from_value(messages).map_err(|error| internal(&error))?;
             (None, Some(messages))
         }
+        PromptContent::Deleted => (None, None),
     };
     let templates = match (&template, &messages) {
         (Some(template), _) => PromptTemplates::of_text("template", template),
@@ -197,5 +203,6 @@ fn shown(record: PromptVersionRecord) -> Result<PromptVersion, Problem> {
         description: record.description,
         created_at: record.created_at,
         created_by: record.created_by,
+        texts_deleted,
     })
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fullbench_engine::{Column, ColumnType, DatasetSchema, stored_spec};
 use fullbench_score::NamedScorer;
-use fullbench_store::{CaseReader, ResultDetail, RunRecord, ScopedStore, UnitResult};
-use fullbench_types::{RunId, UnitKey};
+use fullbench_store::{CaseReader, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult};
+use fullbench_types::{Generation, RunId, UnitKey};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -38,6 +38,9 @@ pub(crate) struct ResultView {
     output_tokens: Option<u64>,
     /// The answer came from the response cache.
     cached: bool,
+    /// Its texts are gone with the key that they were sealed with: `output` and reasons are null.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 impl ResultView {
@@ -70,17 +73,28 @@ impl RunReader {
                 .iter()
                 .filter_map(|scorer| fullbench_score::build(scorer).ok())
                 .collect(),
-            cases: store.cases(dataset),
+            cases: store.cases(dataset).await?,
         })
     }
 
-    /// The next results after a unit.
+    /// The next results after a unit, those whose texts are gone among them.
     pub(crate) async fn page(
         &self,
         after: Option<UnitKey>,
         limit: u64,
     ) -> Result<Vec<UnitResult>, Problem> {
-        Ok(self.store.results_after(self.run, after, limit, ResultDetail::Texts).await?)
+        Ok(self.store.results_to_show(self.run, after, limit, ResultDetail::Texts).await?)
+    }
+
+    /// Refuses where the texts are gone: an export is about them.
+    pub(crate) async fn check_texts(&mut self) -> Result<(), Problem> {
+        if let Some(first) = self.page(None, 1).await?.first() {
+            if first.texts_deleted {
+                return Err(StoreError::TextsDeleted.into());
+            }
+            self.cases.case(first.key.case_index)?;
+        }
+        Ok(())
     }
 
     /// A result as the API shows it.
@@ -93,14 +107,16 @@ impl RunReader {
         let answer = unit.result.as_ref().ok();
         let failure = unit.result.as_ref().err();
         let usage = answer.and_then(|answer| answer.usage.as_ref());
+        let is_there = |answer: &&Generation| !unit.texts_deleted || !answer.text.is_empty();
         ResultView {
             case_key: unit.case_key.clone(),
             case_index: unit.key.case_index,
             model: self.model(unit.key).to_owned(),
             repetition: unit.key.repetition,
             status: failure.map_or("answered", |failure| failure.reason.as_str()).to_owned(),
-            output: answer.map(|answer| answer.text.clone()),
+            output: answer.filter(is_there).map(|answer| answer.text.clone()),
             error: failure.map(|failure| failure.message.clone()),
+            texts_deleted: unit.texts_deleted,
             scores: scores.collect(),
             latency_ms: answer.map(|answer| answer.latency_us as f64 / 1000.0),
             cost_usd: answer.and_then(|answer| answer.cost).map(|cost| cost.dollars()),

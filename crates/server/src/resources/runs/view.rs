@@ -42,6 +42,9 @@ pub(crate) struct RunView {
     /// What the user should know.
     notes: Vec<String>,
     metadata: Map<String, Value>,
+    /// Its prompts or notes are gone with the key that they were sealed with: its numbers stay.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    texts_deleted: bool,
 }
 
 /// Runs in short.
@@ -90,6 +93,7 @@ impl RunView {
             created_by: run.order.created_by,
             notes: run.notes,
             metadata,
+            texts_deleted: run.texts_deleted,
         }
     }
 }

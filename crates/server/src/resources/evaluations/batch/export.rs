@@ -88,7 +88,8 @@ async fn export(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, Problem> {
     let run = batch_run(&caller.store, id).await?;
-    let reader = RunReader::open(&caller.store, &run).await?;
+    let mut reader = RunReader::open(&caller.store, &run).await?;
+    reader.check_texts().await?;
     let (writer, body) = written_body();
     let format = query.format;
     let runtime = Handle::current();

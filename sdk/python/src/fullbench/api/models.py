@@ -223,6 +223,8 @@ class OrganizationSettingsChange(BaseModel):
     """Requests that all keys and members together may make in a minute."""
     scrub: list[ScrubKind] | None = None
     """What is taken out of texts before they are kept."""
+    encrypt_texts: bool | None = None
+    """Texts are sealed with the organization's own key before they are kept."""
 
 
 class Erasure(BaseModel):
@@ -899,6 +901,8 @@ class EvaluationResult(BaseModel):
     output_tokens: Annotated[int | None, Field(ge=0)] = None
     cached: bool
     """The answer came from the response cache."""
+    texts_deleted: bool
+    """Its texts are gone with the key that they were sealed with: `output` and reasons are null."""
 
 
 ExportFormat = TypeAliasType("ExportFormat", Literal["jsonl", "csv", "parquet"])
@@ -969,6 +973,8 @@ class EvaluationRun(BaseModel):
     notes: list[str]
     """What the user should know."""
     metadata: dict[str, Any]
+    texts_deleted: bool
+    """Its prompts or notes are gone with the key that they were sealed with: its numbers stay."""
 
 
 class NewRun(BaseModel):
@@ -1475,14 +1481,16 @@ class Document(BaseModel):
     document_id: UUID
     input: str | None = None
     """What was asked."""
-    actual_output: str
-    """The text to be judged."""
+    actual_output: str | None = None
+    """The text to be judged; null only where it is gone."""
     expected_output: str | None = None
     """The accepted text."""
     metadata: dict[str, Any]
     created_at: AwareDatetime
     created_by: str | None = None
     """Who made it."""
+    texts_deleted: bool
+    """The texts are gone with the key that they were sealed with."""
 
 
 class Documents(BaseModel):
@@ -1671,6 +1679,8 @@ class OrganizationSettings(BaseModel):
     """Requests that all keys and members together may make in a minute; the server's own limit where it is null."""
     scrub: list[ScrubKind]
     """What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`."""
+    encrypt_texts: bool
+    """Texts are sealed with the organization's own key before they are kept: deleting the key deletes them."""
 
 
 class OrganizationChange(BaseModel):
@@ -2360,6 +2370,8 @@ class Judgement(BaseModel):
     completed_at: AwareDatetime | None = None
     created_at: AwareDatetime
     created_by: str | None = None
+    texts_deleted: bool
+    """Its texts are gone with the key that they were sealed with: its numbers stay."""
 
 
 class Judgements(BaseModel):
@@ -2407,6 +2419,8 @@ class PromptVersion(BaseModel):
     created_at: AwareDatetime
     created_by: str | None = None
     """Who made it."""
+    texts_deleted: bool
+    """The text is gone with the key that it was sealed with: there is neither `template` nor `messages`."""
 
 
 class PromptVersions(BaseModel):
@@ -2549,6 +2563,8 @@ class Execution(BaseModel):
     metrics: ExecutionMetrics | None = None
     cost_usd: float | None = None
     metadata: dict[str, Any]
+    texts_deleted: bool
+    """Its texts are gone with the key that they were sealed with: there is no `response`."""
 
 
 class Executions(BaseModel):
@@ -2705,6 +2721,8 @@ class DatasetVersion(BaseModel):
     """Whether the rows have been looked at."""
     validation_errors: list[RowProblem]
     """The first problems by row and column; a list of versions shows ten of each."""
+    texts_deleted: bool
+    """The problems that were shown are gone with the key that they were sealed with."""
     error_count: Annotated[int, Field(ge=0)]
     """How many problems there are."""
     ground_truth_revision: Annotated[int, Field(ge=0)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fullbench_store::{AuditKey, Store};
+use fullbench_store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -44,7 +44,6 @@ impl App {
         store: Store,
         config: ServerConfig,
         openapi: bytes::Bytes,
-        audit_key: AuditKey,
         mailer: Option<Mailer>,
         issuer: Option<Issuer>,
     ) -> Self {
@@ -52,7 +51,7 @@ impl App {
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
             writer: SingleWriter::start(),
-            audit: AuditWriter::start(audit_key),
+            audit: AuditWriter::start(store.clone()),
             queue: Queue::new(),
             singles: Singles::default(),
             streams: Streams::default(),

@@ -56,14 +56,14 @@ impl Server {
         let endpoints = endpoints();
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         store.check_keys().await.map_err(StartError::MasterKey)?;
-        let audit_key = store.audit_key().await.map_err(StartError::MasterKey)?;
+        store.audit_key().await.map_err(StartError::MasterKey)?;
         let mailer = config.mail.as_ref().map(Mailer::new).transpose().map_err(StartError::Mail)?;
         if mailer.is_some() && config.public_url.is_none() {
             let problem = "links in mail need the public address of the server";
             return Err(StartError::Mail(problem.to_owned()));
         }
         let issuer = issuer(&config).map_err(StartError::Issuer)?;
-        let app = App::new(store, config, document.into(), audit_key, mailer, issuer);
+        let app = App::new(store, config, document.into(), mailer, issuer);
         sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);

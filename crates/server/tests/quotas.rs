@@ -35,7 +35,8 @@ async fn files_are_stored_up_to_the_quota(place: Place) {
     let dataset = dataset.as_str().unwrap();
     assert_eq!(upload(&server, dataset, 10).await.0, 202);
     let (status, problem) = upload(&server, dataset, 11).await;
-    assert_eq!(status, 413, "only 150 bytes are left: {problem}");
+    assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("150 are left"), "{problem}");
     assert_eq!(upload(&server, dataset, 10).await.0, 202);
     let (status, problem) = upload(&server, dataset, 1).await;
     assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
@@ -77,6 +78,10 @@ async fn runs_wait_up_to_the_quota(place: Place) {
     let (status, problem) = start("c").await;
     assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
     assert_eq!(start("a").await.0, 202, "the same again is none more");
+    let single = json!({"input": "a", "output": "a", "metrics": ["exact_match"],
+        "config": {"sync": false}});
+    let (status, problem) = server.post("/v1/evaluations", single).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("quota_exceeded")), "{problem}");
     let (_, usage) = server.get("/v1/organization/usage").await;
     assert_eq!(usage["open_runs"], json!({"used": 2, "limit": 2}), "{usage}");
     let path = format!("/v1/evaluations/batch/{}/cancel", waiting["job_id"].as_str().unwrap());

@@ -449,9 +449,9 @@ impl StoreError {
                 "bring `secret.key` of the home folder along, or set FULLBENCH_SECRET_KEY, and \
                  FULLBENCH_SECRET_KEY_OLD to the keys before; `fullbench secrets status` names them",
             ),
-            Self::TextsDeleted => Some(
-                "numbers of what was done before stay: `fullbench show`, `fullbench report` and `fullbench diff`",
-            ),
+            Self::TextsDeleted => {
+                Some("numbers of what was done before stay: `fullbench show` and `fullbench diff`")
+            }
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \

@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 on_every_backend!(
     organizations_with_the_same_cases_keep_them_each_in_its_way,
+    no_plain_block_is_kept_that_nobody_reads,
     a_backup_has_sealed_bytes_and_an_export_opened_texts,
 );
 
@@ -185,6 +186,41 @@ async fn organizations_with_the_same_cases_keep_them_each_in_its_way(place: Plac
     }
     frozen(&one).await;
     assert!(case(&one, &version).await.is_ok(), "what is sent again is there again");
+}
+
+async fn encrypt(scoped: &ScopedStore, encrypt: bool) {
+    let change = OrganizationChange { encrypt_texts: Some(encrypt), ..Default::default() };
+    scoped.change_organization(change).await.unwrap();
+}
+
+async fn no_plain_block_is_kept_that_nobody_reads(place: Place) {
+    let store = place.open().await;
+    let first = organization(&store, "first", false).await;
+    let second = organization(&store, "second", false).await;
+    let version = frozen(&first).await;
+    assert_eq!(frozen(&second).await.hash, version.hash);
+    let plain = || marked(&place.home().join("objects")).len();
+    assert_eq!(plain(), 1, "both have the same");
+    encrypt(&first, true).await;
+    store.seal_texts(first.organization(), |_, _| {}).await.unwrap();
+    assert_eq!(plain(), 1, "the second reads it");
+    encrypt(&second, true).await;
+    store.seal_texts(second.organization(), |_, _| {}).await.unwrap();
+    assert_eq!(plain(), 0, "neither reads it");
+    assert!(case(&first, &version).await.is_ok() && case(&second, &version).await.is_ok());
+
+    // What was deleted can be kept again, sealed or not, and then sealed.
+    first.delete_keys().await.unwrap();
+    assert!(matches!(case(&first, &version).await, Err(StoreError::TextsDeleted)));
+    assert!(!first.objects().await.unwrap().contains(&version.blocks[0].hash));
+    encrypt(&first, false).await;
+    frozen(&first).await;
+    assert!(case(&first, &version).await.is_ok());
+    assert_eq!(plain(), 1);
+    encrypt(&first, true).await;
+    store.seal_texts(first.organization(), |_, _| {}).await.unwrap();
+    assert!(case(&first, &version).await.is_ok());
+    assert_eq!(plain(), 0);
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ on_every_backend!(
     old_keys_are_forgotten_once_nothing_needs_them,
     keys_of_the_environment_are_rotated_by_who_sets_them,
     what_deleted_keys_sealed_is_gone_for_every_process,
+    what_a_server_seals_meanwhile_is_not_lost_unnoticed,
 );
 
 const TEXT: Purpose = Purpose::Text;
@@ -175,4 +176,21 @@ async fn what_deleted_keys_sealed_is_gone_for_every_process(place: Place) {
         let other = store.scoped(other.organization());
         assert_eq!(&**other.open(TEXT, &sealed_by_other, b"").await.unwrap(), b"hello");
     }
+}
+
+async fn what_a_server_seals_meanwhile_is_not_lost_unnoticed(place: Place) {
+    let (server, operator) = (place.open().await, place.open().await);
+    let working = organization(&server, "one").await;
+    working.seal(TEXT, b"before", b"").await.unwrap();
+    let deleting = operator.scoped(working.organization());
+    let deletion = tokio::spawn(async move { deleting.delete_keys().await.unwrap() });
+    let mut latest = Vec::new();
+    while !deletion.is_finished() {
+        latest = working.seal(TEXT, b"meanwhile", b"").await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(deletion.await.unwrap(), 1);
+    let after = working.seal(TEXT, b"after", b"").await.unwrap();
+    assert_eq!(&**working.open(TEXT, &latest, b"").await.unwrap(), b"meanwhile");
+    assert_eq!(&**working.open(TEXT, &after, b"").await.unwrap(), b"after");
 }

@@ -164,8 +164,7 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
         noted.end(&json!({"deleted": deleted})).await?;
     }
     write_line(&format!(
-        "keys of `{slug}` that were deleted: {deleted}; what they sealed cannot be read any more, and servers notice within \
-         seconds"
+        "keys of `{slug}` that were deleted: {deleted}; what they sealed cannot be read any more"
     ));
     Ok(Exit::Fine)
 }

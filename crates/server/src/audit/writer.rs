@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fullbench_store::{AuditKey, EntityKind, NewAuditEntry, ScopedStore, StoreError};
+use fullbench_store::{AuditKey, EntityKind, NewAuditEntry, ScopedStore, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::problem::{Problem, UNAVAILABLE};
@@ -28,20 +28,20 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub(crate) struct AuditWriter {
     entries: mpsc::Sender<Waiting>,
-    key: AuditKey,
+    store: Store,
 }
 
 impl AuditWriter {
-    /// Starts the writer, which seals with this key.
-    pub(crate) fn start(key: AuditKey) -> Self {
+    /// Starts the writer of the logs of a store.
+    pub(crate) fn start(store: Store) -> Self {
         let (entries, receiver) = mpsc::channel(WAITING);
-        tokio::spawn(write_all(receiver, key.clone()));
-        Self { entries, key }
+        tokio::spawn(write_all(receiver, store.clone()));
+        Self { entries, store }
     }
 
-    /// What the log is sealed with.
-    pub(crate) fn key(&self) -> &AuditKey {
-        &self.key
+    /// What the log is sealed with now: keys can be given up while servers work.
+    pub(crate) async fn key(&self) -> Result<AuditKey, StoreError> {
+        self.store.audit_key().await
     }
 
     /// Keeps an entry in the log of an organization; done once it is on disk. Where it cannot be kept, what it tells of must
@@ -74,7 +74,7 @@ impl AuditWriter {
     }
 }
 
-async fn write_all(mut receiver: mpsc::Receiver<Waiting>, key: AuditKey) {
+async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
     let mut group = Vec::with_capacity(GROUP);
     let mut last = 0;
     while receiver.recv_many(&mut group, GROUP).await > 0 {
@@ -94,8 +94,7 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>, key: AuditKey) {
         {
             let entries: Vec<NewAuditEntry> =
                 of_one.iter().map(|waiting| waiting.entry.clone()).collect();
-            let result = of_one[0].store.append_audit(&key, &entries).await;
-            let result = without_erased(result.map(drop)).map_err(Arc::new);
+            let result = append(&store, &of_one[0].store, &entries).await.map_err(Arc::new);
             for waiting in of_one {
                 match waiting.written.take() {
                     // Who asked may be gone; the entry is kept all the same.
@@ -110,6 +109,15 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>, key: AuditKey) {
         }
         group.clear();
     }
+}
+
+async fn append(
+    store: &Store,
+    log: &ScopedStore,
+    entries: &[NewAuditEntry],
+) -> Result<(), StoreError> {
+    let key = store.audit_key().await?;
+    without_erased(log.append_audit(&key, entries).await.map(drop))
 }
 
 /// An organization that was erased has no log any more: what was under way in it ends without an entry.

@@ -24,9 +24,9 @@ pub(crate) async fn erase(
 ) -> Result<ErasureReceipt, Problem> {
     let store = app.store().scoped(organization);
     stop(app, &store).await?;
-    let until = Instant::now() + PATIENCE;
+    let (until, key) = (Instant::now() + PATIENCE, app.audit().key().await?);
     let erased = loop {
-        match app.store().erase_organization(organization, app.audit().key(), actor).await {
+        match app.store().erase_organization(organization, &key, actor).await {
             // It ends by itself.
             Err(StoreError::BeingValidated) if Instant::now() < until => sleep(LOOK_AGAIN).await,
             ended => break ended,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use fullbench_types::{ContentHash, OrganizationId};
 use futures::{TryStreamExt, stream};
 use sea_orm::{ConnectionTrait, Statement, Value};
+use uuid::Uuid;
 
 use crate::connection::ScopedConnection;
 use crate::dataset::blocks_in;
@@ -33,8 +34,8 @@ pub(crate) async fn remove_unused(
     if blobs.is_empty() {
         return Ok(0);
     }
-    let named = named(system, except).await?;
-    let unused: Vec<ContentHash> = blobs.into_iter().filter(|blob| !named.contains(blob)).collect();
+    let named = named(system, objects, &blobs, except).await?;
+    let unused: Vec<ContentHash> = blobs.difference(&named).copied().collect();
     let mut removed = 0;
     for some in unused.chunks(TOGETHER) {
         let mut contents = Vec::new();
@@ -44,7 +45,8 @@ pub(crate) async fn remove_unused(
             objects.remove(blob)?;
             removed += 1;
         }
-        let named = self::named(system, except).await?;
+        let some = some.iter().copied().collect();
+        let named = self::named(system, objects, &some, except).await?;
         for (_, content) in contents.iter().filter(|(blob, _)| named.contains(blob)) {
             objects.restore(content)?;
             removed -= 1;
@@ -96,12 +98,16 @@ impl ScopedStore {
     }
 }
 
-/// All blobs that frozen data sets have.
+/// Those of these blobs that frozen data sets have and that their organizations do not keep sealed, which need the one that all
+/// share.
 async fn named(
     system: &ScopedConnection,
+    objects: &ObjectStore,
+    of: &BTreeSet<ContentHash>,
     except: Option<OrganizationId>,
 ) -> Result<BTreeSet<ContentHash>, StoreError> {
-    let mut sql = "SELECT manifest FROM dataset_contents WHERE manifest LIKE $1".to_owned();
+    let mut sql =
+        "SELECT organization_id, manifest FROM dataset_contents WHERE manifest LIKE $1".to_owned();
     // Those of single answers have none, and are many.
     let mut values: Vec<Value> = vec![WITH_BLOCKS.into()];
     if let Some(organization) = except {
@@ -109,8 +115,18 @@ async fn named(
         values.push(organization.0.into());
     }
     let statement = Statement::from_sql_and_values(system.get_database_backend(), sql, values);
-    let rows = system.query_all_raw(statement).await?;
-    let manifests: Vec<String> =
-        rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
-    Ok(blobs_of(&manifests))
+    let mut wanted = BTreeSet::new();
+    for row in system.query_all_raw(statement).await? {
+        let organization: Uuid = row.try_get_by_index(0)?;
+        let blobs = blobs_of(&[row.try_get_by_index(1)?]);
+        wanted.extend(blobs.intersection(of).map(|blob| (*blob, organization)));
+    }
+    let mut named = BTreeSet::new();
+    for (blob, organization) in wanted {
+        let key = sealed_blob_key(OrganizationId(organization), &blob);
+        if !named.contains(&blob) && !objects.is_sealed_blob(&key).await? {
+            named.insert(blob);
+        }
+    }
+    Ok(named)
 }

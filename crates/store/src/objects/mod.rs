@@ -67,18 +67,17 @@ impl ObjectStore {
             self.put_sealed(sealer, &hash, content)?;
             return Ok(hash);
         }
-        if self.path(&hash).exists() {
-            return Ok(hash);
-        }
-        let stored = lz4_flex::compress_prepend_size(content);
-        match &self.remote {
-            Some(remote) => {
+        if !self.path(&hash).exists() {
+            let stored = lz4_flex::compress_prepend_size(content);
+            if let Some(remote) = &self.remote {
                 let stored = bytes::Bytes::from(stored);
                 remote.put(&remote_name(&hash), stored.clone())?;
                 self.keep(&hash, &stored)?;
+            } else {
+                self.keep(&hash, &stored)?;
             }
-            None => self.keep(&hash, &stored)?,
         }
+        self.remove_dead_sealed(&hash)?;
         Ok(hash)
     }
 
@@ -156,11 +155,13 @@ impl ObjectStore {
         content(&stored, hash, "").ok()
     }
 
-    /// Whether the blob is there.
+    /// Whether the blob is there, and can be opened where the organization keeps it sealed.
     #[must_use]
     pub fn contains(&self, hash: &ContentHash) -> bool {
-        self.has_sealed(hash)
-            || self.path(hash).exists()
+        if self.has_sealed(hash) {
+            return self.can_open_sealed(hash);
+        }
+        self.path(hash).exists()
             || self.remote.as_ref().is_some_and(|remote| remote.contains(&remote_name(hash)))
     }
 

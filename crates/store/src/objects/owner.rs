@@ -1,6 +1,7 @@
 //! Whose objects they are: organizations that encrypt have blobs of their own, sealed; all others share them.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fullbench_types::{ContentHash, OrganizationId};
@@ -10,6 +11,9 @@ use super::files::Files;
 use super::{ObjectStore, content, write_whole};
 use crate::vault::{Sealer, joined};
 use crate::{MasterKeyId, Purpose, ScopedStore, StoreError};
+
+/// Bytes of a sealed blob that are enough to tell its key.
+const HEAD_BYTES: usize = 16;
 
 /// An organization with what seals and opens its objects.
 #[derive(Debug)]
@@ -88,7 +92,7 @@ impl ObjectStore {
     /// Keeps a blob sealed that is there for all; says whether it was not before.
     pub(crate) fn seal_shared(&self, hash: &ContentHash) -> Result<bool, StoreError> {
         let Some(sealer) = self.sealing() else { return Ok(false) };
-        if self.has_sealed(hash) {
+        if self.has_sealed(hash) && self.can_open_sealed(hash) {
             return Ok(false);
         }
         let content = match self.get_shared(hash) {
@@ -128,6 +132,34 @@ impl ObjectStore {
         }
     }
 
+    /// Whether the sealed blob can be opened with the keys that there are.
+    pub(super) fn can_open_sealed(&self, hash: &ContentHash) -> bool {
+        let Some(owner) = &self.owner else { return false };
+        let Some(sealer) = &owner.sealer else { return false };
+        let head = match (self.sealed_path(owner, hash), &self.remote) {
+            (Some(path), _) => head_of(&path).ok(),
+            (None, Some(remote)) => {
+                remote.get(&remote_name(owner, hash)).map(|all| all.to_vec()).ok()
+            }
+            (None, None) => None,
+        };
+        head.is_some_and(|head| sealer.can_open(&head))
+    }
+
+    /// Removes a sealed blob whose key was deleted, once the same content is kept for all: an organization has a blob in one
+    /// place.
+    pub(super) fn remove_dead_sealed(&self, hash: &ContentHash) -> Result<(), StoreError> {
+        let Some(owner) = &self.owner else { return Ok(()) };
+        if !self.has_sealed(hash) || self.can_open_sealed(hash) {
+            return Ok(());
+        }
+        match (self.sealed_path(owner, hash), &self.remote) {
+            (Some(path), _) => std::fs::remove_file(&path).map_err(StoreError::file(&path)),
+            (None, Some(remote)) => remote.delete(&remote_name(owner, hash)),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// Whether the organization keeps such a blob sealed.
     pub(super) fn has_sealed(&self, hash: &ContentHash) -> bool {
         let Some(owner) = &self.owner else { return false };
@@ -161,6 +193,13 @@ impl ObjectStore {
             Files::Server(_) => None,
         }
     }
+}
+
+/// The first bytes of a file, which tell the key that it was sealed with.
+fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    std::fs::File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 fn remote_name(owner: &Owner, hash: &ContentHash) -> String {

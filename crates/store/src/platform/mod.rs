@@ -37,10 +37,10 @@ pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
 pub use invitations::{InvitationRecord, NewInvitation};
 pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
-pub(crate) use organizations::default_organization;
 pub use organizations::{
     NewOrganization, OrganizationChange, OrganizationRecord, OrganizationSettings,
 };
+pub(crate) use organizations::{default_organization, lock_organization};
 pub use outbox::{AfterAttempt, DueDelivery};
 pub use password_hash::PasswordHash;
 pub use prompts::{

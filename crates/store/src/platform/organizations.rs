@@ -213,7 +213,7 @@ impl ScopedStore {
 }
 
 /// Lets nobody else change the organization or its members until the transaction ends.
-pub(super) async fn lock_organization(
+pub(crate) async fn lock_organization(
     transaction: &impl ConnectionTrait,
     organization: OrganizationId,
 ) -> Result<(), StoreError> {

@@ -15,7 +15,7 @@ use super::sealer::{DataKey, DataKeys};
 use super::{DataKeyPlace, KEY_BYTES, Shared, random};
 use crate::StoreError;
 use crate::connection::ScopedTransaction;
-use crate::entity::platform::organization_key;
+use crate::entity::platform::{organization_key, provider_key};
 use crate::runs::now_milliseconds;
 
 /// The advisory lock of whoever makes keys or changes master keys.
@@ -66,6 +66,29 @@ impl Shared {
         if rows.iter().any(|row| row.wrapped.is_some()) {
             return Ok(());
         }
+        self.add(organization, &rows, transaction).await.map(drop)
+    }
+
+    /// Makes a key beside those that there are; none where nothing was ever sealed.
+    pub(super) async fn make_successor(
+        &self,
+        organization: OrganizationId,
+    ) -> Result<Option<i32>, StoreError> {
+        let transaction = self.begin_alone().await?;
+        let rows = rows_of(organization, &transaction).await?;
+        if rows.iter().all(|row| row.wrapped.is_none()) {
+            return Ok(None);
+        }
+        self.add(organization, &rows, transaction).await.map(Some)
+    }
+
+    /// Adds a key to those of an organization, and gives its number.
+    async fn add(
+        &self,
+        organization: OrganizationId,
+        rows: &[organization_key::Model],
+        transaction: ScopedTransaction,
+    ) -> Result<i32, StoreError> {
         // As the file has it now: a key that is about to be forgotten must wrap nothing new.
         self.refuse_strange(&transaction).await?;
         let masters = self.keyring.fresh()?;
@@ -81,7 +104,8 @@ impl Shared {
             deleted_at: Set(None),
         };
         row.insert(&transaction).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        Ok(number)
     }
 
     /// Refuses to go on with master keys none of which wrapped anything of what there is: they are those of another database.
@@ -111,8 +135,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Deletes the keys of an organization. Their rows stay, so that no number is given again.
-    pub(super) async fn delete(&self, organization: OrganizationId) -> Result<u64, StoreError> {
+    /// Deletes the keys of an organization that were before this one, or all, and its keys of providers, which they sealed. The
+    /// rows of keys stay, so that no number is given again.
+    pub(super) async fn delete(
+        &self,
+        organization: OrganizationId,
+        before: Option<i32>,
+    ) -> Result<u64, StoreError> {
         let transaction = self.database.begin().await?;
         let is_sqlite = transaction.get_database_backend() == DbBackend::Sqlite;
         if is_sqlite {
@@ -124,6 +153,11 @@ impl Shared {
             .col_expr(organization_key::Column::DeletedAt, Expr::value(now_milliseconds()))
             .filter(organization_key::Column::OrganizationId.eq(organization.0))
             .filter(organization_key::Column::Wrapped.is_not_null())
+            .filter(organization_key::Column::Number.lt(before.unwrap_or(i32::MAX)))
+            .exec(&transaction)
+            .await?;
+        provider_key::Entity::delete_many()
+            .filter(provider_key::Column::OrganizationId.eq(organization.0))
             .exec(&transaction)
             .await?;
         transaction.commit().await?;

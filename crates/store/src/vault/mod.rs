@@ -40,6 +40,8 @@ const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
 /// For how long data keys are used without a look at the table: another process may have deleted them.
 const KEPT: Duration = Duration::from_secs(5);
+/// How long what was begun with keys that were current may take.
+const NOTICED: Duration = Duration::from_secs(1);
 
 /// Where a data key belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,9 +194,20 @@ impl ScopedStore {
     }
 
     /// Deletes the data keys of the organization. What they sealed can never be read again, here or in any backup that is
-    /// without them; what is sealed from now on has a new key.
+    /// without them; what is sealed from now on has a new key. That one is made first, and waited with until every server seals
+    /// with it: nothing that is kept meanwhile goes unnoticed.
     pub async fn delete_keys(&self) -> Result<u64, StoreError> {
-        let deleted = self.vault.shared.delete(self.organization).await;
+        let successor = match self.vault.shared.make_successor(self.organization).await {
+            Ok(Some(successor)) => {
+                tokio::time::sleep(KEPT + NOTICED).await;
+                Some(successor)
+            }
+            Ok(None) => return Ok(0),
+            // Nothing works without the master key, so that nobody has to be waited for.
+            Err(StoreError::MasterKeyUnknown(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let deleted = self.vault.shared.delete(self.organization, successor).await;
         self.vault.forget(self.organization);
         deleted
     }

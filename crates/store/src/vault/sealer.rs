@@ -133,6 +133,13 @@ impl Sealer {
         opened.map(Zeroizing::new).map_err(|_| damaged())
     }
 
+    /// Whether the key is still there that something was sealed with, which its first bytes tell.
+    pub(crate) fn can_open(&self, sealed: &[u8]) -> bool {
+        let number = sealed_number(sealed).ok();
+        let key = number.and_then(|number| self.keys.keys.get(&number));
+        key.is_some_and(|key| key.key.is_some())
+    }
+
     /// Whether what was sealed with this key can be opened here.
     pub(super) fn knows(&self, number: u32) -> bool {
         self.keys.has(number)

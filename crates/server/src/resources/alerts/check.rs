@@ -100,7 +100,7 @@ pub(super) fn emails(app: &App, emails: &[String]) -> Result<Vec<String>, Proble
     }
     if !kept.is_empty() && app.mailer().is_none() {
         let problem = Problem::field("channels.emails", "the server sends no mail");
-        let hint = "start it with `--smtp-url`, `--mail-from` and `--public-url`, or use webhooks or Slack";
+        let hint = "start it with FULLBENCH_SMTP_URL, `--mail-from` and `--public-url`, or use webhooks or Slack";
         return Err(problem.hint(hint));
     }
     Ok(kept)

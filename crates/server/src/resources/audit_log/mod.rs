@@ -108,6 +108,7 @@ async fn verify(
 ) -> Result<Json<AuditVerification>, Problem> {
     let expected = query.expect.map(|hash| hash.parse::<AuditHash>()).transpose();
     let expected = expected.map_err(|problem| Problem::field("expect", problem))?;
-    let report = caller.store.verify_audit(Some(app.audit().key()), expected).await?;
+    let key = app.audit().key().await?;
+    let report = caller.store.verify_audit(Some(&key), expected).await?;
     Ok(Json(report.into()))
 }

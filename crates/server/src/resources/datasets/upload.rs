@@ -17,8 +17,8 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{NewId, PathParts};
 use crate::files::{Files, Incoming};
-use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE, internal};
-use crate::quotas::room_for_a_file;
+use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, internal};
+use crate::quotas::{Room, room_for_a_file};
 use crate::serving::read_on;
 use crate::work::{Reading, validate};
 
@@ -135,8 +135,8 @@ async fn upload(
         Err(error) => return Err(error.into()),
     }
     let files = Files::of(&caller.store).await?;
-    let most = room_for_a_file(&app, &caller.store).await?;
-    let form = receive(request, &app, &files, most).await?;
+    let room = room_for_a_file(&app, &caller.store).await?;
+    let form = receive(request, &app, &files, room).await?;
     let Received { file, format, description, reading } = form;
     let reading = serde_json::to_value(reading).map_err(|error| internal(&error))?;
     // From here on it does not matter whether the caller is still there.
@@ -205,17 +205,17 @@ async fn receive(
     request: Request,
     app: &App,
     files: &Files,
-    most: u64,
+    room: Room,
 ) -> Result<Received, Problem> {
     check_is_form(request.headers())?;
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > most.saturating_add(FORM_BYTES)) {
+    if length.is_some_and(|length| length > room.most.saturating_add(FORM_BYTES)) {
         // Who waits to be asked for the body need not send it.
         if !request.headers().contains_key(header::EXPECT) {
             read_on(request.into_body().into_data_stream()).await;
         }
-        return Err(too_large(most));
+        return Err(room.problem());
     }
     let mut form = Multipart::from_request(request, app)
         .await
@@ -227,7 +227,7 @@ async fn receive(
         match name.as_str() {
             "file" if file.is_none() => {
                 file_name = field.file_name().map(str::to_owned);
-                file = Some(receive_file(field, files, most).await?);
+                file = Some(receive_file(field, files, room).await?);
             }
             "description" if description.is_none() => {
                 description = Some(text(field, &name, 0, MAX_DESCRIPTION).await?);
@@ -290,13 +290,17 @@ fn format_of(given: Option<&str>, file_name: Option<&str>) -> Result<FileFormat,
     }
 }
 
-async fn receive_file(mut field: Field<'_>, files: &Files, most: u64) -> Result<Incoming, Problem> {
+async fn receive_file(
+    mut field: Field<'_>,
+    files: &Files,
+    room: Room,
+) -> Result<Incoming, Problem> {
     let mut file = files.receive().await.map_err(|error| internal(&error))?;
     while let Some(piece) = field.chunk().await.map_err(|error| unreadable(&error))? {
-        if file.bytes() + piece.len() as u64 > most {
+        if file.bytes() + piece.len() as u64 > room.most {
             drop(file);
             read_on(field).await;
-            return Err(too_large(most));
+            return Err(room.problem());
         }
         file.write(&piece).await.map_err(|error| internal(&error))?;
     }
@@ -321,11 +325,6 @@ async fn text(
         .map_err(|_| Problem::field(name, "the field is no text in UTF-8"))?;
     check_text(name, &text, least, most)?;
     Ok(text)
-}
-
-fn too_large(most: u64) -> Problem {
-    Problem::new(TOO_LARGE, format!("the file has more than {most} bytes"))
-        .hint("upload it in parts, or ask who runs the server for a higher limit")
 }
 
 fn unreadable(error: &MultipartError) -> Problem {

@@ -29,6 +29,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, NewId, PathParts};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
+use crate::quotas::check_runs;
 use crate::work::{AnswerSet, case_mapping, enqueue};
 
 /// Metrics of one evaluation, at most.
@@ -170,6 +171,7 @@ async fn create(
         started,
     };
     if config.sync == Some(false) {
+        check_runs(&single.app, &single.store, single.id).await?;
         return single.put_into_queue().await;
     }
     let timeout = Duration::from_millis(config.timeout_ms.unwrap_or(USUAL_TIMEOUT_MS));

@@ -90,7 +90,7 @@ async fn what_is_wrong_is_told_by_field(place: Place) {
     }
     let no_mail = with(json!({"channels": {"emails": ["ann@example.com"]}}));
     let (_, problem) = server.post("/v1/alerts", no_mail).await;
-    assert!(problem["hint"].as_str().unwrap().contains("--smtp-url"), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("FULLBENCH_SMTP_URL"), "{problem}");
     let path = make(&server, with(json!({}))).await;
     for (wrong, field) in [
         (json!({"threshold": 2}), "threshold"),

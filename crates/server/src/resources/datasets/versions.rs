@@ -68,7 +68,6 @@ struct Version {
     /// The first problems by row and column; a list of versions shows ten of each.
     validation_errors: Vec<RowProblem>,
     /// The problems that were shown are gone with the key that they were sealed with.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
     /// How many problems there are.
     error_count: u64,

@@ -48,7 +48,6 @@ struct Document {
     /// Who made it.
     created_by: Option<String>,
     /// The texts are gone with the key that they were sealed with.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

@@ -41,7 +41,6 @@ pub(super) struct Execution {
     cost_usd: Option<f64>,
     metadata: Map<String, Value>,
     /// Its texts are gone with the key that they were sealed with: there is no `response`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

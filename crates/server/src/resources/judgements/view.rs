@@ -64,7 +64,6 @@ pub(super) struct Judgement {
     created_at: Timestamp,
     created_by: Option<String>,
     /// Its texts are gone with the key that they were sealed with: its numbers stay.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

@@ -61,7 +61,6 @@ struct PromptVersion {
     /// Who made it.
     created_by: Option<String>,
     /// The text is gone with the key that it was sealed with: there is neither `template` nor `messages`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct ResultView {
     /// The answer came from the response cache.
     cached: bool,
     /// Its texts are gone with the key that they were sealed with: `output` and reasons are null.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

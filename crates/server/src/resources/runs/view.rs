@@ -43,7 +43,6 @@ pub(crate) struct RunView {
     notes: Vec<String>,
     metadata: Map<String, Value>,
     /// Its prompts or notes are gone with the key that they were sealed with: its numbers stay.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     texts_deleted: bool,
 }
 

@@ -77,14 +77,19 @@ async fn no_field_is_taken_that_is_not_asked_for(place: Place) {
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (method, operation) in operations.as_object().unwrap() {
             let body = &operation["requestBody"]["content"]["application/json"];
-            // What has ids in its path, or ends all sessions, is tried by the walk over all endpoints.
+            // What has ids in its path is read by the same means.
             if body.is_null() || path.contains('{') {
                 continue;
             }
-            let sent = json!({"organization_id": "00000000-0000-0000-0000-000000000001", "is_admin": true});
+            let sent = json!({"organization_id": "00000000-0000-0000-0000-000000000001"});
             let request = server.request(&method.to_uppercase(), path);
             let (status, problem) = answer(with_json(request, &sent)).await;
-            assert!([400, 403, 422].contains(&status), "{method} {path}: {status} {problem}");
+            // What is about an account is not for keys.
+            if status == 403 {
+                continue;
+            }
+            let names_it = problem.to_string().contains("organization_id");
+            assert!(status == 422 && names_it, "{method} {path}: {status} {problem}");
             tried += 1;
         }
     }
@@ -94,7 +99,9 @@ async fn no_field_is_taken_that_is_not_asked_for(place: Place) {
     let more =
         json!({"description": "new", "organization_id": "00000000-0000-0000-0000-000000000001"});
     let (status, problem) = server.patch(&path, more).await;
-    assert!([400, 422, 428].contains(&status), "{status} {problem}");
+    let names_it = problem.to_string().contains("organization_id");
+    assert!(status == 422 && names_it, "{status} {problem}");
+    assert_eq!(server.get(&path).await.1["description"], json!(null), "nothing of it was taken");
 }
 
 async fn models_inside_of_the_network_are_out_of_reach(place: Place) {

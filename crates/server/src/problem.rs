@@ -176,14 +176,20 @@ impl Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let kind = match (&error, error.code()) {
+        Self::from(&error)
+    }
+}
+
+impl From<&StoreError> for Problem {
+    fn from(error: &StoreError) -> Self {
+        let kind = match (error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
             (StoreError::TextsDeleted, _) => TEXTS_DELETED,
             (_, ErrorCode::NotFound) => NOT_FOUND,
             (_, ErrorCode::Conflict) => CONFLICT,
             (_, ErrorCode::InvalidInput) => INVALID,
             (_, ErrorCode::Unavailable) => UNAVAILABLE,
-            _ => return internal(&error),
+            _ => return internal(error),
         };
         Self { hint: error.hint().map(str::to_owned), ..Self::new(kind, error.to_string()) }
     }

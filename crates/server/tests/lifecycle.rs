@@ -18,6 +18,7 @@ on_every_backend!(
     a_removed_data_set_takes_its_results_along,
     an_erased_organization_leaves_nothing_behind,
     nothing_is_removed_while_it_is_read,
+    an_organization_that_was_erased_elsewhere_is_no_failure,
 );
 
 /// A word that is in everything the organization has.
@@ -104,6 +105,25 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     let (status, receipt) = erasing.await.unwrap();
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+}
+
+/// The command line erases it while the server still believes in its key.
+async fn an_organization_that_was_erased_elsewhere_is_no_failure(place: Place) {
+    let server = TestServer::start(place).await;
+    let other = server.as_other_organization().await;
+    assert_eq!(other.get("/v1/datasets").await.0, 200);
+    let key = server.store.audit_key().await.unwrap();
+    server.store.erase_organization(other.organization, &key, "test").await.unwrap();
+    for (path, body) in [
+        ("/v1/documents", json!({"actual_output": MARK})),
+        ("/v1/evaluations", json!({"input": MARK, "output": MARK, "metrics": ["exact_match"]})),
+        ("/v1/datasets", json!({"name": MARK, "type": "EVALUATION"})),
+        ("/v1/prompts", json!({"name": MARK, "template": MARK})),
+    ] {
+        let (status, problem) = other.post(path, body).await;
+        assert!((400..500).contains(&status), "{path}: {status} {problem}");
+    }
     assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
 }
 

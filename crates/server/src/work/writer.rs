@@ -41,7 +41,7 @@ impl SingleWriter {
         self.0.send(Waiting { store, single, written }).await.map_err(|_| gone())?;
         match waiting.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(crate::problem::internal(&*error)),
+            Ok(Err(error)) => Err(Problem::from(&*error)),
             Err(_) => Err(gone()),
         }
     }

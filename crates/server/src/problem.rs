@@ -182,6 +182,9 @@ impl From<StoreError> for Problem {
 
 impl From<&StoreError> for Problem {
     fn from(error: &StoreError) -> Self {
+        if let StoreError::ReferenceGone(reason) = error {
+            tracing::warn!(error = %reason, "a request wrote to what is not there any more");
+        }
         let kind = match (error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
             (StoreError::TextsDeleted, _) => TEXTS_DELETED,

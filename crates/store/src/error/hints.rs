@@ -55,7 +55,7 @@ impl StoreError {
             Self::Immutable { .. } => Some("add your own under another name"),
             Self::InUse { .. } => Some("cancel the run, or wait for its end"),
             Self::BeingValidated => Some("wait until its `validation_status` is VALID or INVALID"),
-            Self::ReferenceGone => Some("look at what is there now"),
+            Self::ReferenceGone(_) => Some("look at what is there now"),
             Self::LastOwner(_) => Some("make somebody else an owner first"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {

@@ -237,7 +237,7 @@ pub enum StoreError {
     BeingValidated,
     /// What a row belongs to is not there any more.
     #[error("what this belongs to was removed meanwhile")]
-    ReferenceGone,
+    ReferenceGone(#[source] DbErr),
     /// Another process changed it at the same time.
     #[error("the {kind} `{name}` was changed by another process at the same time")]
     ChangedMeanwhile {
@@ -358,7 +358,7 @@ impl StoreError {
             | Self::Immutable { .. }
             | Self::InUse { .. }
             | Self::BeingValidated
-            | Self::ReferenceGone
+            | Self::ReferenceGone(_)
             | Self::LastOwner(_)
             | Self::ChangedMeanwhile { .. }
             | Self::KeysDeleted
@@ -393,7 +393,7 @@ impl StoreError {
 impl From<DbErr> for StoreError {
     fn from(error: DbErr) -> Self {
         match (error.sql_err(), error) {
-            (Some(SqlErr::ForeignKeyConstraintViolation(_)), _) => Self::ReferenceGone,
+            (Some(SqlErr::ForeignKeyConstraintViolation(_)), error) => Self::ReferenceGone(error),
             (_, DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)) => Self::Busy,
             (_, other) => Self::Database(other),
         }

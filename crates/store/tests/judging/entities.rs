@@ -241,7 +241,8 @@ async fn the_database_itself_refuses_changes_and_references_to_nothing(place: Pl
     let nobody = JudgeReference { id: JudgeId(Uuid::from_u128(1)), name: "nobody".to_owned() };
     let score = judged(unit(0, 0), 1, Score::binary(true), judgement(Some(nobody), None, 1));
     let refused = store.recorder(run.id).commit(&[], &[&score], &[]).await.unwrap_err();
-    assert!(refused.to_string().to_lowercase().contains("foreign key constraint"), "{refused}");
+    let StoreError::ReferenceGone(reason) = refused else { panic!("{refused}") };
+    assert!(reason.to_string().to_lowercase().contains("foreign key constraint"), "{reason}");
 }
 
 async fn judges_belong_to_their_organization(place: Place) {

@@ -113,6 +113,12 @@ impl EngineError {
         }
     }
 
+    /// Whether the same may succeed a while later, without anything changed here.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_passing())
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {

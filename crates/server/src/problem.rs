@@ -62,6 +62,9 @@ pub struct FieldProblem {
     pub hint: Option<String>,
 }
 
+/// After how many seconds to try again what the store could not be used for.
+const RETRY_AFTER_SECONDS: u64 = 5;
+
 /// A kind of problem: its code, status and title.
 pub(crate) type Kind = &'static (&'static str, StatusCode, &'static str);
 
@@ -185,6 +188,10 @@ impl From<&StoreError> for Problem {
         if let StoreError::ReferenceGone(reason) = error {
             tracing::warn!(error = %reason, "a request wrote to what is not there any more");
         }
+        let retry_after = error.is_passing().then_some(RETRY_AFTER_SECONDS);
+        if retry_after.is_some() {
+            tracing::warn!(%error, "a request came while the store could not be used");
+        }
         let kind = match (error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
             (StoreError::TextsDeleted, _) => TEXTS_DELETED,
@@ -194,7 +201,8 @@ impl From<&StoreError> for Problem {
             (_, ErrorCode::Unavailable) => UNAVAILABLE,
             _ => return internal(error),
         };
-        Self { hint: error.hint().map(str::to_owned), ..Self::new(kind, error.to_string()) }
+        let hint = error.hint().map(str::to_owned);
+        Self { hint, retry_after, ..Self::new(kind, error.to_string()) }
     }
 }
 

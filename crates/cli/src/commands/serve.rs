@@ -9,6 +9,8 @@ use std::time::Duration;
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
 use fullbench_server::{FirstKey, Problem, Quotas, Server, ServerConfig, StartError, first_key};
+use jiff::Timestamp;
+use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::arguments::serve::{LogFormat, ServeArguments};
@@ -68,20 +70,33 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
         }
         other => CliError::input(other.to_string(), None),
     })?;
-    write_line(&format!(
-        "serving {scheme}://{address} from {home}; the API is described at {scheme}://{address}/docs"
-    ));
-    let signal = async {
+    let format = arguments.log_format;
+    let url = format!("{scheme}://{address}");
+    say(format, &format!("serving {url} from {home}; the API is described at {url}/docs"));
+    let signal = async move {
         next_signal().await;
-        write_line("stopping: requests and calls in flight finish; Ctrl-C again ends at once");
+        say(format, "stopping: requests and calls in flight finish; Ctrl-C again ends at once");
         tokio::spawn(async {
             next_signal().await;
             std::process::exit(Exit::Incomplete as i32);
         });
     };
     server.serve(listener, signal).await;
-    write_line("stopped; runs that were open go on with the next start");
+    say(format, "stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
+}
+
+/// Says what is no entry of the log and stands between its lines, in their form.
+fn say(format: LogFormat, text: &str) {
+    match format {
+        LogFormat::Text => write_line(text),
+        LogFormat::Json => {
+            let timestamp = Timestamp::now().to_string();
+            let entry = json!({ "timestamp": timestamp, "level": "INFO", "message": text,
+                "target": env!("CARGO_CRATE_NAME") });
+            write_line(&entry.to_string());
+        }
+    }
 }
 
 /// Tells the first key, once: to who sits before the terminal, or in a file of its own where what is printed goes into a log.
@@ -102,10 +117,11 @@ fn tell_first_key(
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path).map_err(failed)?;
         file.write_all(format!("{key}\n").as_bytes()).map_err(failed)?;
-        write_line(&format!(
-            "The key of your organization, {organization}, is in {}. Keep it elsewhere, and remove the file.",
-            path.display()
-        ));
+        let place = path.display();
+        let told = format!(
+            "The key of your organization, {organization}, is in {place}. Keep it elsewhere, and remove the file."
+        );
+        say(format, &told);
         return Ok(());
     }
     write_line(&format!(

@@ -1,6 +1,7 @@
 //! What the server does beside answering: it works on runs by their urgency, writes single evaluations in groups, looks
 //! through uploaded versions of data sets, tells webhooks of events, looks at what alerts watch, and removes what is too old or to be erased.
 
+mod again;
 mod alerts;
 mod erasure;
 mod frozen;
@@ -15,6 +16,7 @@ mod validation;
 pub(crate) mod webhooks;
 mod writer;
 
+pub(crate) use again::until_answered;
 pub(crate) use erasure::erase;
 pub(crate) use frozen::{check_valid, frozen, in_background};
 pub(crate) use launch::{Wanted, launch};

@@ -10,6 +10,7 @@ use fullbench_types::{EventKind, OrganizationId, RunId, RunOrigin, RunState};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::again::pause;
 use super::queue::{Cancelled, QueuedRun};
 use crate::app::App;
 use crate::problem::Problem;
@@ -42,10 +43,14 @@ pub(super) async fn start(app: &App) -> Result<(), EngineError> {
                     () = app.stop().cancelled() => return,
                     (run, cancelled) = app.queue().pop() => {
                         // A task of its own, so that a fault ends this run and not the worker.
-                        let (app, id) = (app.clone(), run.run);
-                        let queue = app.clone();
-                        let _ = tokio::spawn(async move { work_on(&app, run, cancelled).await }).await;
-                        queue.queue().put_down(id);
+                        let worker = app.clone();
+                        let worked = tokio::spawn(async move { work_on(&worker, run, cancelled).await });
+                        let is_interrupted = worked.await.unwrap_or(false);
+                        app.queue().put_down(run.run);
+                        if is_interrupted {
+                            let again = app.clone();
+                            app.tasks().spawn(async move { take_up_again(&again, run).await });
+                        }
                     }
                 }
             }
@@ -75,14 +80,27 @@ pub(crate) fn enqueue(app: &App, organization: OrganizationId, run: &RunRecord) 
     app.queue().push(QueuedRun { organization, run, priority, cause: Cause::current() });
 }
 
-async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) {
+/// Carries a run out; tells whether the store was not to be had, so that the run is as it was and goes on later.
+async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) -> bool {
     let store = app.store().scoped(queued.organization);
-    if let Err(error) = carry_out(app, &store, queued, &cancelled).await {
-        tracing::warn!(run = %queued.run, %error, "a run could not be carried out");
-        let ended = end(&store, queued.run, RunState::Failed, &[error.to_string()]).await;
-        if let Err(error) = ended {
-            tracing::error!(run = %queued.run, %error, "the state of a run could not be kept");
-        }
+    let Err(error) = carry_out(app, &store, queued, &cancelled).await else { return false };
+    if error.is_passing() {
+        tracing::warn!(run = %queued.run, %error, "a run was interrupted, and goes on later");
+        return true;
+    }
+    tracing::warn!(run = %queued.run, %error, "a run could not be carried out");
+    let ended = end(&store, queued.run, RunState::Failed, &[error.to_string()]).await;
+    if let Err(error) = &ended {
+        tracing::error!(run = %queued.run, %error, "the state of a run could not be kept");
+    }
+    ended.is_err_and(|error| error.is_passing())
+}
+
+/// Puts an interrupted run back into the queue after a pause. What its models had answered and could not be kept is asked for
+/// again, mostly of the cache.
+async fn take_up_again(app: &App, run: QueuedRun) {
+    if pause(app).await {
+        app.queue().push(run);
     }
 }
 

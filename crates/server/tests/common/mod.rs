@@ -7,6 +7,7 @@ pub(crate) mod captured;
 pub(crate) mod mail;
 pub(crate) mod receiver;
 pub(crate) mod version;
+pub(crate) mod wire;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -20,6 +20,8 @@ use sea_orm::{
 };
 use sea_query_sqlx::SqlxValues;
 
+use crate::error::passing::is_lost;
+
 pub(crate) use transaction::ScopedTransaction;
 
 /// The setting that says whose rows a transaction sees.
@@ -97,8 +99,26 @@ impl ScopedConnection {
 impl PostgresScope {
     /// A transaction for one statement: begun and scoped in one round trip.
     async fn begin(&self) -> Result<sqlx::Transaction<'static, Postgres>, DbErr> {
-        let begin = sqlx::AssertSqlSafe(format!("BEGIN; {}", set_scope(&self.scope)));
-        self.pool.begin_with(begin).await.map_err(acquire_error)
+        self.begun(|| async {
+            let begin = sqlx::AssertSqlSafe(format!("BEGIN; {}", set_scope(&self.scope)));
+            self.pool.begin_with(begin).await.map_err(acquire_error)
+        })
+        .await
+    }
+
+    /// Begins a transaction on a connection that works. One that was lost since it was last used shows it only now; nothing was
+    /// done on it yet, so the next one is tried, until none is left of those that were there before.
+    async fn begun<T, Begun>(&self, begin: impl Fn() -> Begun) -> Result<T, DbErr>
+    where
+        Begun: Future<Output = Result<T, DbErr>>,
+    {
+        for _ in 0..self.pool.options().get_max_connections() {
+            match begin().await {
+                Err(error) if is_lost(&error) => {}
+                other => return other,
+            }
+        }
+        begin().await
     }
 
     /// A transaction for several.

@@ -163,9 +163,12 @@ impl ScopedConnection {
                 Ok(ScopedTransaction { inner: database.begin_with_options(options).await? })
             }
             Backend::Postgres(postgres) => {
-                let inner = postgres.database().begin_with_options(options).await?;
-                inner.execute_unprepared(&set_scope(&postgres.scope)).await?;
-                Ok(ScopedTransaction { inner })
+                let begin = || async {
+                    let inner = postgres.database().begin_with_options(options).await?;
+                    inner.execute_unprepared(&set_scope(&postgres.scope)).await?;
+                    Ok(ScopedTransaction { inner })
+                };
+                postgres.begun(begin).await
             }
         }
     }

@@ -86,6 +86,9 @@ impl StoreError {
             Self::TextsDeleted => {
                 Some("numbers of what was done before stay: `fullbench show` and `fullbench diff`")
             }
+            Self::DatabaseDown(_) => {
+                Some("try again; if it lasts, look whether the database runs and has room")
+            }
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \

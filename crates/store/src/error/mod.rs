@@ -1,6 +1,7 @@
 //! What can go wrong with stored things.
 
 mod hints;
+pub(crate) mod passing;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -100,6 +101,9 @@ pub enum StoreError {
     /// The database refused.
     #[error("the database failed: {0}")]
     Database(#[source] DbErr),
+    /// The database cannot be used for now: it is being started again, cannot be reached, or has no room.
+    #[error("the database cannot be used for now: {0}")]
+    DatabaseDown(#[source] DbErr),
     /// All connections to the database were in use for too long.
     #[error("the database failed: no connection became free in time")]
     Busy,
@@ -368,7 +372,8 @@ impl StoreError {
                 ConnectionProblem::Unauthorized => ErrorCode::Unauthorized,
                 ConnectionProblem::NoDatabase | ConnectionProblem::Other => ErrorCode::InvalidInput,
             },
-            Self::Busy
+            Self::DatabaseDown(_)
+            | Self::Busy
             | Self::Objects { .. }
             | Self::KeyFile { .. }
             | Self::MasterKeyUnknown(_) => ErrorCode::Unavailable,
@@ -395,6 +400,7 @@ impl From<DbErr> for StoreError {
         match (error.sql_err(), error) {
             (Some(SqlErr::ForeignKeyConstraintViolation(_)), error) => Self::ReferenceGone(error),
             (_, DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)) => Self::Busy,
+            (_, other) if passing::passes(&other) => Self::DatabaseDown(other),
             (_, other) => Self::Database(other),
         }
     }

@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::extract::{Body, NewId, PathParts};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::quotas::check_runs;
-use crate::work::{AnswerSet, case_mapping, enqueue};
+use crate::work::{AnswerSet, case_mapping, enqueue, until_answered};
 
 /// Metrics of one evaluation, at most.
 const MAX_METRICS: usize = 64;
@@ -332,29 +332,33 @@ async fn add_later(app: App, store: ScopedStore, id: RunId, mut running: Scoring
     while let Some(done) = running.next().await {
         late.extend(done.ok().and_then(|(_, score)| score));
     }
-    let scores: Vec<&ScoreRecord> = late.iter().collect();
-    if let Err(error) = keep_late(&store, id, &scores).await {
+    let ended = async {
+        keep_late(&app, &store, id, &late).await?;
+        // The worker sees what is still open, and ends the run.
+        let run = until_answered(&app, || store.run(id)).await?;
+        enqueue(&app, store.organization(), &run);
+        Ok::<_, StoreError>(())
+    };
+    if let Err(error) = ended.await {
         tracing::error!(run = %id, %error, "late scores could not be kept");
-        return;
-    }
-    // The worker sees what is still open, and ends the run.
-    match store.run(id).await {
-        Ok(run) => enqueue(&app, store.organization(), &run),
-        Err(error) => tracing::error!(run = %id, %error, "a run could not be ended"),
     }
 }
 
 /// Keeps late scores, and what they cost.
 async fn keep_late(
+    app: &App,
     store: &ScopedStore,
     id: RunId,
-    scores: &[&ScoreRecord],
+    late: &[ScoreRecord],
 ) -> Result<(), StoreError> {
-    let mut lanes = store.lane_progress(id).await?;
+    let mut lanes = until_answered(app, || store.lane_progress(id)).await?;
     for lane in &mut lanes {
-        lane.spent += scores.iter().filter_map(|record| record.score.cost).sum();
+        lane.spent += late.iter().filter_map(|record| record.score.cost).sum();
     }
-    store.recorder(id).commit(&[], scores, &lanes).await
+    let scores: Vec<&ScoreRecord> = late.iter().collect();
+    // A commit that is made twice, because nobody heard of the first, changes no score; the month may count its cost twice.
+    let recorder = store.recorder(id);
+    until_answered(app, || recorder.commit(&[], &scores, &lanes)).await
 }
 
 async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Json<Evaluation>, Problem> {

@@ -1,5 +1,6 @@
 //! Money is reserved before a call and settled after it, so that a limit holds with calls in flight.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fullbench_types::NanoDollars;
@@ -33,7 +34,6 @@ impl State {
 
 /// The budget has no room for another call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the budget is used up: {spent} of {limit} spent, and the next call may cost {needed}")]
 pub struct BudgetExhausted {
     /// It is the budget that several share.
     pub is_shared: bool,
@@ -41,8 +41,21 @@ pub struct BudgetExhausted {
     pub limit: NanoDollars,
     /// What was spent.
     pub spent: NanoDollars,
-    /// What the call may cost at most.
-    pub needed: NanoDollars,
+    /// What the call may cost at most; nothing where no price is known.
+    pub needed: Option<NanoDollars>,
+}
+
+impl fmt::Display for BudgetExhausted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limit, spent, needed, .. } = self;
+        match needed {
+            Some(needed) => write!(
+                formatter,
+                "the budget is used up: {spent} of {limit} spent, and the next call may cost {needed}"
+            ),
+            None => write!(formatter, "there is a budget of {limit}, and no price is known"),
+        }
+    }
 }
 
 impl Budget {
@@ -125,44 +138,57 @@ impl Budget {
         }
     }
 
+    /// Refuses a call of which nobody knows what it costs, if there is a limit, own or shared.
+    ///
+    /// # Errors
+    /// Where there is one: it could not be kept.
+    pub(crate) fn refuse_unpriced(&self) -> Result<(), BudgetExhausted> {
+        let shared = self.within.as_ref().map_or(Ok(()), |shared| shared.refuse_unpriced());
+        let shared = shared.map_err(|error| BudgetExhausted { is_shared: true, ..error });
+        let mut state = self.lock();
+        let own = state.limit.map(|limit| {
+            let spent = state.spent();
+            BudgetExhausted { is_shared: false, limit, spent, needed: None }
+        });
+        let refused = own.or(shared.err());
+        state.refused = refused.or(state.refused);
+        refused.map_or(Ok(()), Err)
+    }
+
     /// The reservation, or none while calls in flight are in the way.
     pub(crate) fn try_reserve(
         self: &Arc<Self>,
         amount: NanoDollars,
     ) -> Result<Option<Reservation>, BudgetExhausted> {
-        self.refuse_hopeless(amount)?;
+        let mut state = self.lock();
+        let spent = state.spent();
+        if let Some(limit) = state.limit {
+            // No room even if all calls in flight cost nothing.
+            if spent + amount > limit {
+                let needed = Some(amount);
+                let error = BudgetExhausted { is_shared: false, limit, spent, needed };
+                state.refused = Some(error);
+                return Err(error);
+            }
+            if spent + state.outstanding + amount > limit {
+                return Ok(None);
+            }
+        }
+        // Held meanwhile, so that nothing is reserved there that would be given back at once, which wakes whoever waits.
         let shared = match &self.within {
             Some(shared) => match shared.try_reserve(amount) {
                 Ok(Some(reservation)) => Some(Box::new(reservation)),
                 Ok(None) => return Ok(None),
                 Err(error) => {
                     let error = BudgetExhausted { is_shared: true, ..error };
-                    self.lock().refused = Some(error);
+                    state.refused = Some(error);
                     return Err(error);
                 }
             },
             None => None,
         };
-        let mut state = self.lock();
-        if state.limit.is_some_and(|limit| state.spent() + state.outstanding + amount > limit) {
-            return Ok(None);
-        }
         state.outstanding += amount;
         Ok(Some(Reservation { budget: Arc::clone(self), amount, shared }))
-    }
-
-    /// Refuses an amount that there would be no room for even if all calls in flight cost nothing.
-    fn refuse_hopeless(&self, amount: NanoDollars) -> Result<(), BudgetExhausted> {
-        let mut state = self.lock();
-        let spent = state.spent();
-        match state.limit {
-            Some(limit) if spent + amount > limit => {
-                let error = BudgetExhausted { is_shared: false, limit, spent, needed: amount };
-                state.refused = Some(error);
-                Err(error)
-            }
-            _ => Ok(()),
-        }
     }
 
     fn release(&self, amount: NanoDollars, actual: NanoDollars) {
@@ -274,6 +300,30 @@ mod tests {
         shared.keep_to(Some(NanoDollars(200)), NanoDollars(150));
         assert_eq!(shared.spent(), NanoDollars(150), "others spent meanwhile");
         assert!(one.reserve(NanoDollars(50)).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_room_of_its_own_keeps_nobody_from_working() {
+        let shared = budget(100, 0);
+        let own = Budget::new(Some(NanoDollars(30)), NanoDollars::ZERO);
+        let own = Arc::new(own.within(Arc::clone(&shared)));
+        let in_flight = own.reserve(NanoDollars(20)).await.unwrap();
+        let waiting = tokio::time::timeout(Duration::from_secs(1), own.reserve(NanoDollars(20)));
+        assert!(waiting.await.is_err(), "the time goes on while it waits");
+        assert_eq!(shared.outstanding(), NanoDollars(20), "it holds nothing meanwhile");
+        in_flight.settle(NanoDollars(5));
+        assert!(own.reserve(NanoDollars(20)).await.is_ok());
+    }
+
+    #[test]
+    fn a_call_without_a_price_is_refused_where_there_is_a_limit() {
+        let without = Arc::new(Budget::new(None, NanoDollars::ZERO));
+        assert!(without.refuse_unpriced().is_ok());
+        assert!(!budget(100, 0).refuse_unpriced().unwrap_err().is_shared);
+        let part = Budget::new(None, NanoDollars::ZERO).within(budget(100, 0));
+        let refused = part.refuse_unpriced().unwrap_err();
+        assert!(refused.is_shared && refused.needed.is_none());
+        assert_eq!(part.refused(), Some(refused));
     }
 
     proptest! {

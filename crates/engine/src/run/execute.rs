@@ -260,6 +260,9 @@ async fn execute_in_span(
 /// Why the money did not suffice, and what to do about it.
 fn budget_note(budget: &Budget) -> String {
     match budget.refused() {
+        Some(BudgetExhausted { needed: None, limit, .. }) => format!(
+            "stopped before a call of a model without a known price, since there is a budget of {limit}: start it again with `price` for the model, or without the budget"
+        ),
         Some(BudgetExhausted { is_shared: true, limit, spent, .. }) => format!(
             "stopped at the organization's budget of {limit} a month with {spent} spent, since the next call might have passed it: `fullbench resume` goes on in the next month, or with a larger budget"
         ),

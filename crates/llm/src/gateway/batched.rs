@@ -117,6 +117,7 @@ impl ModelHandle {
         if self.stop.is_cancelled() {
             return Err(GenerateError::Stopped);
         }
+        self.refuse_unpriced()?;
         let most = NanoDollars((self.most_expensive(request).0 + 1) / 2);
         Ok(self.unless_stopped(self.options.budget.reserve(most)).await??)
     }

@@ -404,6 +404,14 @@ impl ModelHandle {
         Wanted { tokens, usage, most_expensive: self.most_expensive(request) }
     }
 
+    /// Refuses to call a model without a price where there is a budget: nobody could keep it.
+    pub(super) fn refuse_unpriced(&self) -> Result<(), GenerateError> {
+        if self.deployments.iter().any(|deployment| deployment.price.is_none()) {
+            self.options.budget.refuse_unpriced()?;
+        }
+        Ok(())
+    }
+
     /// What a call may cost at most, at the dearest deployment; nothing where no price is known.
     pub(super) fn most_expensive(&self, request: &GenerationRequest) -> NanoDollars {
         let output = self.config.max_tokens.unwrap_or(RESERVED_OUTPUT_TOKENS);

@@ -53,6 +53,7 @@ impl ModelHandle {
         if self.stop.is_cancelled() {
             return Err(GenerateError::Stopped.into());
         }
+        self.refuse_unpriced()?;
         let (deployment, entry) = match self.deployments.as_slice() {
             [only] if !self.config().has_endpoints() => {
                 (only, self.enter(only, wanted.tokens, deadline).await?)

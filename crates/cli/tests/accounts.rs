@@ -63,6 +63,15 @@ fn organizations_are_made_and_named() {
     assert_eq!(run(&["organization", "add", "Acme", "--slug", "acme"], "").0, Some(0));
     let (_, said) = run(&["organization", "list"], "");
     assert!(said.contains("acme") && said.contains("default"), "{said}");
+    let (code, said) = run(&["organization", "set-plan", "acme", "gold"], "");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("ENTERPRISE"), "{said}");
+    assert_eq!(run(&["organization", "set-plan", "nobody", "STARTER"], "").0, Some(2));
+    let (code, said) = run(&["organization", "set-plan", "acme", "starter"], "");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("STARTER") && said.contains("FREE"), "{said}");
+    let (_, said) = run(&["organization", "list", "-o", "json"], "");
+    assert!(said.contains("STARTER"), "{said}");
     let add = ["user", "add", "bob@example.com", "--password-stdin"];
     let (code, said) = run(&add, "correct horse battery");
     assert_eq!(code, Some(2), "{said}");

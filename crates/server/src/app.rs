@@ -61,7 +61,7 @@ impl App {
             passwords: Passwords::default(),
             mailer,
             issuer,
-            limits: Limits::new(config.requests_per_minute),
+            limits: Limits::default(),
             in_flight: InFlight::default(),
             openapi,
             store,

@@ -1,6 +1,5 @@
 //! How a server is set up.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fullbench_engine::SentRules;
@@ -8,7 +7,7 @@ use fullbench_llm::Secret;
 
 use crate::access::oidc::OidcConfig;
 use crate::mail::MailConfig;
-use crate::quotas::Quotas;
+use crate::quotas::{PlanLimit, Quotas};
 use crate::serving::ServingConfig;
 
 /// How long a receiver of events is left alone after each try, about a day in all.
@@ -25,10 +24,10 @@ pub struct ServerConfig {
     pub max_upload_bytes: u64,
     /// Runs that are worked on at the same time.
     pub concurrent_runs: usize,
-    /// Requests that an organization may make in a minute, unless it has a limit of its own.
-    pub requests_per_minute: Option<NonZeroU32>,
-    /// How much an organization may have of that which grows.
+    /// How much an organization may do and have.
     pub quotas: Quotas,
+    /// What is otherwise for organizations with a plan.
+    pub plan_limits: Vec<PlanLimit>,
     /// Webhooks may go to private addresses.
     pub allow_private_webhooks: bool,
     /// How long to wait after each try to reach a webhook; after the last one it is given up.
@@ -62,8 +61,8 @@ impl Default for ServerConfig {
             max_body_bytes: 8 << 20,
             max_upload_bytes: 4 << 30,
             concurrent_runs: 4,
-            requests_per_minute: NonZeroU32::new(60_000),
             quotas: Quotas::default(),
+            plan_limits: Vec::new(),
             allow_private_webhooks: false,
             webhook_waits: WEBHOOK_WAITS.map(Duration::from_secs).to_vec(),
             alert_every: Duration::from_secs(30),

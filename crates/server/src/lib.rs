@@ -35,7 +35,7 @@ pub use config::ServerConfig;
 pub use first_start::{FirstKey, first_key};
 pub use mail::MailConfig;
 pub use problem::{FieldProblem, Problem, ProblemDocument};
-pub use quotas::Quotas;
+pub use quotas::{Limit, PlanLimit, Quotas};
 pub use server::{Server, StartError};
 pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 

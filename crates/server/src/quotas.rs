@@ -1,14 +1,20 @@
-//! How much an organization may have of that which grows.
+//! How much an organization may do, and have of that which grows.
 
-use fullbench_store::ScopedStore;
-use fullbench_types::{ErrorCode, RunId};
+use std::num::NonZeroU32;
 
+use fullbench_store::{OrganizationSettings, ScopedStore};
+use fullbench_types::{ErrorCode, Plan, RunId};
+
+use crate::access::Caller;
 use crate::app::App;
+use crate::config::ServerConfig;
 use crate::problem::{Problem, QUOTA, TOO_LARGE};
 
-/// How much an organization may have; nothing for as much as there is room for.
+/// How much an organization may do and have; nothing for as much as there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
+    /// Requests in a minute.
+    pub requests_per_minute: Option<NonZeroU32>,
     /// Bytes of uploaded files.
     pub stored_bytes: Option<u64>,
     /// Runs that wait or are worked on.
@@ -17,7 +23,48 @@ pub struct Quotas {
 
 impl Default for Quotas {
     fn default() -> Self {
-        Self { stored_bytes: None, open_runs: Some(10_000) }
+        Self {
+            requests_per_minute: NonZeroU32::new(60_000),
+            stored_bytes: None,
+            open_runs: Some(10_000),
+        }
+    }
+}
+
+/// What is otherwise for organizations with a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanLimit {
+    /// The plan.
+    pub plan: Plan,
+    /// How much it allows.
+    pub limit: Limit,
+}
+
+/// How much there may be of one thing; nothing for as much as there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Requests in a minute.
+    RequestsPerMinute(Option<NonZeroU32>),
+    /// Bytes of uploaded files.
+    StoredBytes(Option<u64>),
+    /// Runs that wait or are worked on.
+    OpenRuns(Option<u64>),
+}
+
+impl ServerConfig {
+    /// How much an organization may do and have. Its own limit on requests can make that less, and never more.
+    pub(crate) fn quotas_of(&self, plan: Plan, settings: &OrganizationSettings) -> Quotas {
+        let mut quotas = self.quotas;
+        for limited in self.plan_limits.iter().filter(|limited| limited.plan == plan) {
+            match limited.limit {
+                Limit::RequestsPerMinute(limit) => quotas.requests_per_minute = limit,
+                Limit::StoredBytes(limit) => quotas.stored_bytes = limit,
+                Limit::OpenRuns(limit) => quotas.open_runs = limit,
+            }
+        }
+        let own = settings.requests_per_minute.and_then(NonZeroU32::new);
+        quotas.requests_per_minute = own.into_iter().chain(quotas.requests_per_minute).min();
+        quotas
     }
 }
 
@@ -45,12 +92,12 @@ impl Room {
 
 /// How large a file may be that is uploaded now. Files that come at the same time are not known to each other, so that together
 /// they may be a little over it.
-pub(crate) async fn room_for_a_file(app: &App, store: &ScopedStore) -> Result<Room, Problem> {
+pub(crate) async fn room_for_a_file(app: &App, caller: &Caller) -> Result<Room, Problem> {
     let most = app.config().max_upload_bytes;
-    let Some(quota) = app.config().quotas.stored_bytes else {
+    let Some(quota) = caller.quotas.stored_bytes else {
         return Ok(Room { most, quota: None });
     };
-    let left = quota.saturating_sub(store.stored_bytes().await?);
+    let left = quota.saturating_sub(caller.store.stored_bytes().await?);
     let room = match left < most {
         true => Room { most: left, quota: Some(quota) },
         false => Room { most, quota: None },
@@ -59,8 +106,12 @@ pub(crate) async fn room_for_a_file(app: &App, store: &ScopedStore) -> Result<Ro
 }
 
 /// Refuses one run more than there may be; one that is there already is none more.
-pub(crate) async fn check_runs(app: &App, store: &ScopedStore, new: RunId) -> Result<(), Problem> {
-    let Some(quota) = app.config().quotas.open_runs else { return Ok(()) };
+pub(crate) async fn check_runs(
+    quotas: Quotas,
+    store: &ScopedStore,
+    new: RunId,
+) -> Result<(), Problem> {
+    let Some(quota) = quotas.open_runs else { return Ok(()) };
     let open = store.open_runs().await?;
     if open < quota {
         return Ok(());
@@ -72,5 +123,33 @@ pub(crate) async fn check_runs(app: &App, store: &ScopedStore, new: RunId) -> Re
             Err(Problem::new(QUOTA, detail).hint("wait for some of them to end, or cancel them"))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_changes_what_it_names_and_nobody_lifts_their_own_limit() {
+        let requests = |limit| Limit::RequestsPerMinute(NonZeroU32::new(limit));
+        let plan_limits = vec![
+            PlanLimit { plan: Plan::Free, limit: requests(600) },
+            PlanLimit { plan: Plan::Free, limit: Limit::StoredBytes(Some(1 << 30)) },
+            PlanLimit { plan: Plan::Enterprise, limit: requests(0) },
+        ];
+        let config = ServerConfig { plan_limits, ..ServerConfig::default() };
+        let quotas = |plan, own| {
+            let settings = OrganizationSettings { requests_per_minute: own, ..Default::default() };
+            let quotas = config.quotas_of(plan, &settings);
+            (quotas.requests_per_minute.map(NonZeroU32::get), quotas.stored_bytes)
+        };
+        assert_eq!(quotas(Plan::Free, None), (Some(600), Some(1 << 30)));
+        assert_eq!(quotas(Plan::Free, Some(1_000_000)), (Some(600), Some(1 << 30)));
+        assert_eq!(quotas(Plan::Free, Some(5)), (Some(5), Some(1 << 30)));
+        assert_eq!(quotas(Plan::Starter, None), (Some(60_000), None));
+        assert_eq!(quotas(Plan::Starter, Some(70_000)), (Some(60_000), None));
+        assert_eq!(quotas(Plan::Enterprise, None), (None, None));
+        assert_eq!(quotas(Plan::Enterprise, Some(7)), (Some(7), None));
     }
 }

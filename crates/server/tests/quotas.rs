@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 on_every_backend!(files_are_stored_up_to_the_quota, runs_wait_up_to_the_quota);
 
 fn config(stored_bytes: Option<u64>, open_runs: Option<u64>) -> ServerConfig {
-    ServerConfig { quotas: Quotas { stored_bytes, open_runs }, ..ServerConfig::default() }
+    let quotas = Quotas { stored_bytes, open_runs, ..Quotas::default() };
+    ServerConfig { quotas, ..ServerConfig::default() }
 }
 
 async fn upload(server: &TestServer, dataset: &str, rows: usize) -> (u16, Value) {

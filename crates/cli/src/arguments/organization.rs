@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use fullbench_types::Plan;
 
 use super::PlainFormat;
+use super::plans::plan;
 
 #[derive(Debug, Args)]
 pub(crate) struct OrganizationArguments {
@@ -16,6 +18,10 @@ pub(crate) struct OrganizationArguments {
 pub(crate) enum OrganizationCommand {
     /// Make an organization
     Add(AddOrganizationArguments),
+    /// Give an organization another plan; servers know within ten seconds
+    ///
+    /// What a plan allows is set for the server, with `--plan-limit`.
+    SetPlan(SetPlanArguments),
     /// List all organizations
     List(ListOrganizationsArguments),
     /// Write everything an organization owns into one file, without secrets
@@ -37,6 +43,20 @@ pub(crate) struct AddOrganizationArguments {
     /// Its name in addresses: lower-case letters, digits and `-`
     #[arg(long)]
     pub(crate) slug: String,
+
+    /// What it pays for: FREE, STARTER, PROFESSIONAL or ENTERPRISE
+    #[arg(long, default_value = "FREE", value_parser = plan)]
+    pub(crate) plan: Plan,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetPlanArguments {
+    /// The organization
+    pub(crate) slug: String,
+
+    /// What it pays for: FREE, STARTER, PROFESSIONAL or ENTERPRISE
+    #[arg(value_parser = plan)]
+    pub(crate) plan: Plan,
 }
 
 #[derive(Debug, Args)]

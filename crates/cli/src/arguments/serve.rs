@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use fullbench_engine::AllowedAddress;
+use fullbench_server::PlanLimit;
 
+use super::plans::plan_limit;
 use super::serving::{ServingArguments, size};
 use super::signing_in::SigningInArguments;
 use super::traces::TraceArguments;
@@ -60,7 +62,7 @@ pub(crate) struct ServeArguments {
     )]
     pub(crate) concurrent_runs: u16,
 
-    /// Requests that an organization may make in a minute, unless it has a limit of its own; 0 for no limit
+    /// Requests that an organization may make in a minute, unless it wants less; 0 for no limit
     #[arg(long, value_name = "N", env = "FULLBENCH_REQUESTS_PER_MINUTE", default_value_t = 60_000)]
     pub(crate) requests_per_minute: u32,
 
@@ -71,6 +73,19 @@ pub(crate) struct ServeArguments {
     /// Runs of an organization that may wait or be worked on; 0 for no limit
     #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_OPEN_RUNS", default_value_t = 10_000)]
     pub(crate) quota_open_runs: u64,
+
+    /// What is otherwise for organizations of a plan: `PLAN.LIMIT=VALUE`, for example `FREE.storage=1GiB`
+    ///
+    /// Limits are `requests_per_minute`, `storage` and `open_runs`, 0 for no limit; plans `FREE`, `STARTER`, `PROFESSIONAL`,
+    /// `ENTERPRISE`, given by `fullbench organization set-plan`.
+    #[arg(
+        long,
+        value_name = "PLAN.LIMIT=VALUE",
+        env = "FULLBENCH_PLAN_LIMIT",
+        value_delimiter = ',',
+        value_parser = plan_limit
+    )]
+    pub(crate) plan_limit: Vec<PlanLimit>,
 
     /// How often what alerts watch is looked at, in seconds
     #[arg(

@@ -14,6 +14,7 @@ use super::secret::hash_of;
 use super::session::session_token;
 use crate::app::App;
 use crate::problem::{INTERNAL, Problem, UNAUTHORIZED};
+use crate::quotas::Quotas;
 
 /// Who calls, and the store as their organization sees it.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub(crate) struct Caller {
     scopes: Option<Vec<Action>>,
     /// What the organization has decided.
     pub(crate) settings: OrganizationSettings,
+    /// How much the organization may do and have.
+    pub(crate) quotas: Quotas,
     /// How often the key may be used.
     pub(crate) requests_per_minute: Option<u32>,
     /// When the key ends.
@@ -100,7 +103,7 @@ impl Caller {
     }
 
     fn of_key(app: &App, shown: Hash, holder: KeyHolder) -> Self {
-        let KeyHolder { key, user, settings } = holder;
+        let KeyHolder { key, user, plan, settings } = holder;
         Self {
             store: app.store().scoped(key.organization),
             name: format!("key:{}", key.prefix),
@@ -110,6 +113,7 @@ impl Caller {
             role: key.role,
             role_of_user: user.map_or(key.role, |user| user.role),
             scopes: key.scopes,
+            quotas: app.config().quotas_of(plan, &settings),
             settings,
             requests_per_minute: key.requests_per_minute,
             expires_at: key.expires_at,
@@ -117,7 +121,7 @@ impl Caller {
     }
 
     fn of_session(app: &App, shown: Hash, holder: SessionHolder) -> Self {
-        let SessionHolder { session, user, settings } = holder;
+        let SessionHolder { session, user, plan, settings } = holder;
         Self {
             store: app.store().scoped(session.organization),
             name: format!("user:{}", user.email),
@@ -127,6 +131,7 @@ impl Caller {
             role: user.role,
             role_of_user: user.role,
             scopes: None,
+            quotas: app.config().quotas_of(plan, &settings),
             settings,
             requests_per_minute: None,
             expires_at: None,

@@ -24,8 +24,6 @@ type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformati
 /// How often everybody has called lately.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    /// What an organization may do that has no limit of its own.
-    default: Option<NonZeroU32>,
     limiters: RwLock<HashMap<(Uuid, NonZeroU32), Arc<Limiter>>>,
     clock: DefaultClock,
 }
@@ -45,14 +43,10 @@ struct Counted {
 }
 
 impl Limits {
-    pub(crate) fn new(default: Option<NonZeroU32>) -> Self {
-        Self { default, ..Self::default() }
-    }
-
     /// Counts a call, for the key and for the organization.
     pub(super) fn count(&self, caller: &Caller) -> Pace {
         let own = caller.requests_per_minute.and_then(NonZeroU32::new);
-        let all = caller.settings.requests_per_minute.and_then(NonZeroU32::new).or(self.default);
+        let all = caller.quotas.requests_per_minute;
         let organization = caller.store.organization().0;
         let mut pace = Pace::default();
         for (policy, subject, quota) in

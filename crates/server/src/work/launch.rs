@@ -1,11 +1,12 @@
 //! New runs: checked whole, stored, and put into the queue.
 
 use fullbench_engine::{Definitions, RunRequest, load_sent, prepare_new};
-use fullbench_store::{DatasetVersion, RunOrder, RunRecord, ScopedStore};
+use fullbench_store::{DatasetVersion, RunOrder, RunRecord};
 use fullbench_types::{RunId, RunKind};
 use serde_json::Value;
 
 use super::enqueue;
+use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::quotas::check_runs;
@@ -23,11 +24,12 @@ pub(crate) struct Wanted {
 /// Stores a run and puts it into the queue; nothing is stored of one that is not right.
 pub(crate) async fn launch(
     app: &App,
-    store: &ScopedStore,
+    caller: &Caller,
     wanted: Wanted,
 ) -> Result<RunRecord, Problem> {
     let Wanted { id, kind, document, dataset, order } = wanted;
-    check_runs(app, store, id).await?;
+    let store = &caller.store;
+    check_runs(caller.quotas, store, id).await?;
     let definitions = Definitions::read(store).await?;
     let evaluation = load_sent(document, dataset, &definitions, &app.config().rules)?;
     let version = &app.config().version;

@@ -201,8 +201,12 @@ pub(crate) async fn end(
 ) -> Result<RunRecord, EngineError> {
     let record = RunRecord { state, notes: notes.to_vec(), ..store.run(id).await? };
     let mut told = json!({ "status": state });
-    // A run that failed before its first answer has no numbers.
-    let report = summarize(store, &record, None).await.ok();
+    let report = match summarize(store, &record, None).await {
+        Ok(report) => Some(report),
+        Err(error) if error.is_passing() => return Err(error),
+        // A run that failed before its first answer has no numbers.
+        Err(_) => None,
+    };
     let summary = report.map(serde_json::to_value).transpose();
     let summary = summary.map_err(|error| EngineError::StoredSpec(error.to_string()))?;
     if let Some(summary) = &summary {

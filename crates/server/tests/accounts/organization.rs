@@ -1,13 +1,21 @@
 //! What an organization decides.
 
-use fullbench_types::UserRole;
+use std::num::NonZeroU32;
+
+use fullbench_server::{Limit, PlanLimit, Quotas, ServerConfig};
+use fullbench_store::OrganizationChange;
+use fullbench_types::{DEFAULT_ORGANIZATION, Plan, UserRole};
 use serde_json::json;
 
 use crate::backend::{Place, on_every_backend};
 use crate::browser::{Browser, person};
 use crate::common::TestServer;
 
-on_every_backend!(settings_are_changed_one_by_one, a_new_limit_holds_at_once);
+on_every_backend!(
+    settings_are_changed_one_by_one,
+    a_new_limit_holds_at_once,
+    nobody_lifts_the_limit_of_the_server
+);
 
 async fn settings_are_changed_one_by_one(place: Place) {
     let server = TestServer::start(place).await;
@@ -52,6 +60,29 @@ async fn settings_are_changed_one_by_one(place: Place) {
     person(&server, "eng@example.com", UserRole::Engineer).await;
     let mut engineer = Browser::signed_in(&server, "eng@example.com").await;
     assert_eq!(engineer.send("PATCH", path, Some(json!({"name": "Mine"}))).await.status, 403);
+}
+
+async fn nobody_lifts_the_limit_of_the_server(place: Place) {
+    let quotas = Quotas { requests_per_minute: NonZeroU32::new(5), ..Quotas::default() };
+    let limit = Limit::RequestsPerMinute(NonZeroU32::new(8));
+    let plan_limits = vec![PlanLimit { plan: Plan::Starter, limit }];
+    let config = ServerConfig { quotas, plan_limits, ..ServerConfig::default() };
+    let server = TestServer::start_with(place, config).await;
+    let policy = async || {
+        let answer = server.request("GET", "/v1/organization").send().await.unwrap();
+        answer.headers()["ratelimit-policy"].to_str().unwrap().to_owned()
+    };
+    let body = json!({"settings": {"requests_per_minute": 1_000_000}});
+    assert_eq!(server.patch("/v1/organization", body).await.0, 200);
+    assert!(policy().await.contains("q=5;"), "its own limit is no more than the server's");
+    let (status, problem) = server.patch("/v1/organization", json!({"plan": "STARTER"})).await;
+    assert_eq!(status, 422, "nobody gives themselves a plan: {problem}");
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let change = OrganizationChange { plan: Some(Plan::Starter), ..Default::default() };
+    store.change_organization(change).await.unwrap();
+    // Any change of the organization lets the server look again at once.
+    assert_eq!(server.patch("/v1/organization", json!({"name": "Acme"})).await.0, 200);
+    assert!(policy().await.contains("q=8;"), "who runs the server gives a plan");
 }
 
 async fn a_new_limit_holds_at_once(place: Place) {

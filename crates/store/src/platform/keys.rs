@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fullbench_types::{Action, OrganizationId, UserRole};
+use fullbench_types::{Action, OrganizationId, Plan, UserRole};
 use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -88,7 +88,9 @@ pub struct KeyHolder {
     pub key: ApiKeyRecord,
     /// Whose it is.
     pub user: Option<UserRecord>,
-    /// What the organization has decided.
+    /// What the organization pays for.
+    pub plan: Plan,
+    /// What it has decided.
     pub settings: OrganizationSettings,
 }
 
@@ -120,6 +122,7 @@ impl Store {
         Ok(Some(KeyHolder {
             key: key_record(row)?,
             user: user.map(user_record).transpose()?,
+            plan: word(&owner.plan, Plan::from_word)?,
             settings: from_json(&owner.settings)?,
         }))
     }

@@ -24,7 +24,7 @@ pub struct OrganizationSettings {
     pub cost_budget_monthly_usd: Option<f64>,
     /// For how long results are kept.
     pub data_retention_days: Option<u32>,
-    /// Requests that all keys and members together may make in a minute; the server's own limit where there is none.
+    /// Requests that all keys and members together may make in a minute, where that is less than the server allows.
     pub requests_per_minute: Option<u32>,
     /// What is taken out of texts before they are kept.
     pub scrub: Vec<ScrubKind>,
@@ -86,6 +86,8 @@ pub(crate) fn default_organization() -> organization::ActiveModel {
 pub struct OrganizationChange {
     /// Its name.
     pub name: Option<String>,
+    /// What it pays for.
+    pub plan: Option<Plan>,
     /// Who gets the bill; nobody where there is none in it.
     pub billing_email: Option<Option<String>>,
     /// Scorers of an evaluation that names none.
@@ -182,6 +184,9 @@ impl ScopedStore {
         let mut changed = row.into_active_model();
         if let Some(name) = change.name {
             changed.name = Set(name);
+        }
+        if let Some(plan) = change.plan {
+            changed.plan = Set(plan.as_str().to_owned());
         }
         if let Some(billing_email) = change.billing_email {
             changed.billing_email = Set(billing_email);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fullbench_types::OrganizationId;
+use fullbench_types::{OrganizationId, Plan};
 use jiff::Timestamp;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
@@ -12,7 +12,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::users::user_record;
-use super::{OrganizationSettings, UserRecord, from_json, time};
+use super::{OrganizationSettings, UserRecord, from_json, time, word};
 use crate::entity::platform::{organization, session, user};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
@@ -62,7 +62,9 @@ pub struct SessionHolder {
     pub session: SessionRecord,
     /// Whose it is.
     pub user: UserRecord,
-    /// What the organization has decided.
+    /// What the organization pays for.
+    pub plan: Plan,
+    /// What it has decided.
     pub settings: OrganizationSettings,
 }
 
@@ -90,6 +92,7 @@ impl Store {
         Ok(Some(SessionHolder {
             session: session_record(row)?,
             user: user_record(user)?,
+            plan: word(&owner.plan, Plan::from_word)?,
             settings: from_json(&owner.settings)?,
         }))
     }

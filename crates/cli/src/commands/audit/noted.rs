@@ -31,6 +31,12 @@ impl Noted {
         Ok(Self { log, key, entry })
     }
 
+    /// What was there before is noted with what is there then.
+    pub(crate) fn instead_of(mut self, before: &impl Serialize) -> Self {
+        self.entry.before = serde_json::to_value(before).ok();
+        self
+    }
+
     /// Notes that it was done, and what is there now.
     pub(crate) async fn end(self, after: &impl Serialize) -> Result<(), CliError> {
         let entry = NewAuditEntry {

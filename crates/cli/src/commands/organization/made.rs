@@ -1,11 +1,14 @@
-//! `fullbench organization add` and `list`.
+//! `fullbench organization add`, `set-plan` and `list`.
 
-use fullbench_store::{NewOrganization, OrganizationRecord};
+use fullbench_store::{NewOrganization, OrganizationChange, OrganizationRecord};
 use fullbench_types::Plan;
 use serde::Serialize;
 
+use super::named;
 use crate::arguments::PlainFormat;
-use crate::arguments::organization::{AddOrganizationArguments, ListOrganizationsArguments};
+use crate::arguments::organization::{
+    AddOrganizationArguments, ListOrganizationsArguments, SetPlanArguments,
+};
 use crate::commands::audit::Noted;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
@@ -17,6 +20,7 @@ struct ListedOrganization {
     organization_id: String,
     name: String,
     slug: String,
+    plan: Plan,
     created_at: String,
 }
 
@@ -31,7 +35,7 @@ pub(super) async fn add(add: &AddOrganizationArguments, home: &Home) -> Result<E
     if name.is_empty() || name.contains(char::is_control) {
         return Err(CliError::input("a name has letters, in one line", None));
     }
-    let new = NewOrganization { name, slug: add.slug.clone(), plan: Plan::Free };
+    let new = NewOrganization { name, slug: add.slug.clone(), plan: add.plan };
     let store = home.open_whole().await?;
     let made = store.create_organization(new).await?;
     let noted = Noted::begin(&store, made.id, "add_organization", None).await?;
@@ -44,6 +48,20 @@ pub(super) async fn add(add: &AddOrganizationArguments, home: &Home) -> Result<E
     Ok(Exit::Fine)
 }
 
+/// Gives an organization another plan.
+pub(super) async fn set_plan(set: &SetPlanArguments, home: &Home) -> Result<Exit, CliError> {
+    let store = home.open_whole_existing().await?;
+    let organization = store.scoped(named(&store, &set.slug).await?);
+    let before = organization.organization_record().await?;
+    let noted = Noted::begin(&store, before.id, "set_plan", None).await?;
+    let noted = noted.instead_of(&listed(&before));
+    let change = OrganizationChange { plan: Some(set.plan), ..OrganizationChange::default() };
+    let changed = organization.change_organization(change).await?;
+    noted.end(&listed(&changed)).await?;
+    write_line(&format!("{} has the plan {}; it was {}", changed.slug, changed.plan, before.plan));
+    Ok(Exit::Fine)
+}
+
 /// Lists organizations.
 pub(super) async fn list(list: &ListOrganizationsArguments, home: &Home) -> Result<Exit, CliError> {
     let all = home.open_whole().await?.organizations().await?;
@@ -52,10 +70,11 @@ pub(super) async fn list(list: &ListOrganizationsArguments, home: &Home) -> Resu
         output::print_json(&listed)?;
         return Ok(Exit::Fine);
     }
-    let mut table = output::table(&["slug", "name", "since", "id"]);
+    let mut table = output::table(&["slug", "name", "plan", "since", "id"]);
     for one in all {
         let since = one.created_at.strftime("%F %H:%M").to_string();
-        table.add_row(vec![one.slug, one.name, since, one.id.0.to_string()]);
+        let (plan, id) = (one.plan.to_string(), one.id.0.to_string());
+        table.add_row(vec![one.slug, one.name, plan, since, id]);
     }
     output::print_text(&table.to_string())?;
     Ok(Exit::Fine)
@@ -66,6 +85,7 @@ fn listed(one: &OrganizationRecord) -> ListedOrganization {
         organization_id: one.id.0.to_string(),
         name: one.name.clone(),
         slug: one.slug.clone(),
+        plan: one.plan,
         created_at: one.created_at.to_string(),
     }
 }

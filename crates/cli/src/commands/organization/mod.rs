@@ -12,10 +12,11 @@ use crate::arguments::organization::{OrganizationArguments, OrganizationCommand}
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 
-/// Makes, lists, exports or erases organizations.
+/// Makes, changes, lists, exports or erases organizations.
 pub(crate) async fn run(arguments: &OrganizationArguments, home: &Home) -> Result<Exit, CliError> {
     match &arguments.command {
         OrganizationCommand::Add(add) => made::add(add, home).await,
+        OrganizationCommand::SetPlan(set) => made::set_plan(set, home).await,
         OrganizationCommand::List(list) => made::list(list, home).await,
         OrganizationCommand::Export(export) => export::run(export, home).await,
         OrganizationCommand::Erase(erase) => erase::run(erase, home).await,

@@ -135,7 +135,7 @@ async fn upload(
         Err(error) => return Err(error.into()),
     }
     let files = Files::of(&caller.store).await?;
-    let room = room_for_a_file(&app, &caller.store).await?;
+    let room = room_for_a_file(&app, &caller).await?;
     let form = receive(request, &app, &files, room).await?;
     let Received { file, format, description, reading } = form;
     let reading = serde_json::to_value(reading).map_err(|error| internal(&error))?;

@@ -171,7 +171,7 @@ async fn create(
         started,
     };
     if config.sync == Some(false) {
-        check_runs(&single.app, &single.store, single.id).await?;
+        check_runs(caller.quotas, &single.store, single.id).await?;
         return single.put_into_queue().await;
     }
     let timeout = Duration::from_millis(config.timeout_ms.unwrap_or(USUAL_TIMEOUT_MS));

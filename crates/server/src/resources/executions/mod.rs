@@ -87,7 +87,7 @@ async fn create(
     Body(new): Body<NewExecution>,
 ) -> Result<Response, Problem> {
     let wanted = new.wanted(&caller, RunId(id)).await?;
-    let run = launch(&app, &caller.store, wanted)
+    let run = launch(&app, &caller, wanted)
         .await
         .map_err(|problem| problem.renamed("scorers", "metrics").renamed("models[0]", "model"))?;
     Ok((StatusCode::ACCEPTED, Json(shown(&caller.store, &run).await?)).into_response())

@@ -40,7 +40,7 @@ struct SettingsChange {
     #[serde(deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1))]
     data_retention_days: Option<Option<u32>>,
-    /// Requests that all keys and members together may make in a minute.
+    /// Requests that all keys and members together may make in a minute, where that is less than the server allows.
     #[serde(deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1))]
     requests_per_minute: Option<Option<u32>>,
@@ -83,6 +83,8 @@ impl Change {
         }
         Ok(OrganizationChange {
             name,
+            // Who runs the server decides on it.
+            plan: None,
             billing_email: self
                 .billing_email
                 .map(|text| text.map(address).transpose())

@@ -29,6 +29,7 @@ struct Organization {
     organization_id: Uuid,
     name: String,
     slug: String,
+    /// What it pays for; who runs the server decides on it, and on what it allows.
     plan: Plan,
     settings: Settings,
     billing_email: Option<String>,
@@ -46,7 +47,7 @@ struct Settings {
     cost_budget_monthly_usd: Option<f64>,
     /// For how long results are kept.
     data_retention_days: Option<u32>,
-    /// Requests that all keys and members together may make in a minute; the server's own limit where it is null.
+    /// Requests that all keys and members together may make in a minute, where that is less than the server allows.
     requests_per_minute: Option<u32>,
     /// What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`.
     scrub: Vec<ScrubKind>,

@@ -1,6 +1,5 @@
 //! What the organization has used of what it may.
 
-use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::Month;
 use fullbench_types::Action;
@@ -10,7 +9,6 @@ use serde::Serialize;
 use super::TAG;
 use crate::access::Caller;
 use crate::api::Endpoint;
-use crate::app::App;
 use crate::problem::Problem;
 
 /// What the organization has used of what it may.
@@ -49,8 +47,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn usage(State(app): State<App>, caller: Caller) -> Result<Json<Usage>, Problem> {
-    let (store, quotas) = (&caller.store, app.config().quotas);
+async fn usage(caller: Caller) -> Result<Json<Usage>, Problem> {
+    let (store, quotas) = (&caller.store, caller.quotas);
     let spent = store.spent_in(Month::now()).await?;
     Ok(Json(Usage {
         stored_bytes: Used { used: store.stored_bytes().await?, limit: quotas.stored_bytes },

@@ -87,9 +87,8 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let run = launch(&app, &caller.store, wanted)
-        .await
-        .map_err(|problem| problem.inside("evaluation"))?;
+    let run =
+        launch(&app, &caller, wanted).await.map_err(|problem| problem.inside("evaluation"))?;
     let shown = views(&caller.store, vec![run]).await?.pop();
     Ok((StatusCode::ACCEPTED, Json(shown)).into_response())
 }

@@ -213,7 +213,7 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let run = launch(&app, store, wanted).await.map_err(|problem| {
+    let run = launch(&app, &caller, wanted).await.map_err(|problem| {
         // The engine speaks of an evaluation file.
         problem
             .renamed("scorers", "metrics")

@@ -1,0 +1,74 @@
+//! Plans of organizations, and what they allow.
+
+use std::num::NonZeroU32;
+
+use bytesize::ByteSize;
+use fullbench_server::{Limit, PlanLimit};
+use fullbench_types::Plan;
+
+/// A plan by its name, in whatever letters.
+pub(super) fn plan(text: &str) -> Result<Plan, String> {
+    let wrong = || {
+        let names: Vec<&str> = Plan::ALL.iter().map(|plan| plan.as_str()).collect();
+        format!("there is no plan `{text}`; plans are {}", names.join(", "))
+    };
+    Plan::from_word(&text.to_uppercase()).ok_or_else(wrong)
+}
+
+/// What is otherwise with a plan: `PLAN.LIMIT=VALUE`.
+pub(super) fn plan_limit(text: &str) -> Result<PlanLimit, String> {
+    let parts = text.split_once('=').and_then(|(name, value)| {
+        let (plan, limit) = name.split_once('.')?;
+        Some((plan.trim(), limit.trim(), value.trim()))
+    });
+    let Some((name, limit, value)) = parts else {
+        return Err("write PLAN.LIMIT=VALUE, for example FREE.storage=1GiB".to_owned());
+    };
+    let number = || format!("`{value}` is no whole number; 0 means no limit");
+    let limit = match limit {
+        "requests_per_minute" => {
+            Limit::RequestsPerMinute(NonZeroU32::new(value.parse().map_err(|_| number())?))
+        }
+        "storage" => {
+            let size: ByteSize = value
+                .parse()
+                .map_err(|_| format!("`{value}` is no size such as 1GiB; 0 means no limit"))?;
+            Limit::StoredBytes(Some(size.as_u64()).filter(|bytes| *bytes > 0))
+        }
+        "open_runs" => {
+            let runs: u64 = value.parse().map_err(|_| number())?;
+            Limit::OpenRuns(Some(runs).filter(|runs| *runs > 0))
+        }
+        other => {
+            return Err(format!(
+                "there is no limit `{other}`; limits are requests_per_minute, storage, open_runs"
+            ));
+        }
+    };
+    Ok(PlanLimit { plan: plan(name)?, limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_plans_are_read_or_refused_with_what_there_is() {
+        let read = |text| plan_limit(text).map(|read| (read.plan, read.limit));
+        let storage = Limit::StoredBytes(Some(1 << 30));
+        assert_eq!(read("FREE.storage=1GiB"), Ok((Plan::Free, storage)));
+        let open_runs = Limit::OpenRuns(None);
+        assert_eq!(read("enterprise.open_runs=0"), Ok((Plan::Enterprise, open_runs)));
+        let requests = Limit::RequestsPerMinute(NonZeroU32::new(600));
+        assert_eq!(read("Starter.requests_per_minute = 600"), Ok((Plan::Starter, requests)));
+        for (wrong, said) in [
+            ("FREE", "PLAN.LIMIT=VALUE"),
+            ("GOLD.storage=1GiB", "STARTER"),
+            ("FREE.size=1", "open_runs"),
+            ("FREE.storage=much", "1GiB"),
+            ("FREE.open_runs=-1", "0 means no limit"),
+        ] {
+            assert!(read(wrong).is_err_and(|message| message.contains(said)), "{wrong}");
+        }
+    }
+}

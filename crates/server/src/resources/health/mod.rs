@@ -44,8 +44,8 @@ async fn ready_to_work(State(app): State<App>) -> Result<Json<Health>, Problem> 
     match app.store().organizations().await {
         Ok(_) => Ok(healthy().await),
         Err(error) => {
-            tracing::warn!(%error, "the database cannot be asked");
-            Err(Problem::new(UNAVAILABLE, "the database cannot be asked"))
+            let told = Problem::new(UNAVAILABLE, "the database cannot be asked");
+            Err(Problem { reason: Some(error.to_string()), ..told })
         }
     }
 }

@@ -64,6 +64,7 @@ impl Server {
         }
         let issuer = issuer(&config).map_err(StartError::Issuer)?;
         let app = App::new(store, config, document.into(), mailer, issuer);
+        metrics::start(&app);
         sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);

@@ -11,8 +11,11 @@ use std::time::Duration;
 
 use axum::http::Method;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use state::look;
+
+use crate::app::App;
 
 /// Upper bounds of times, in seconds.
 const TIMES: &[f64] = &[
@@ -47,6 +50,31 @@ pub(crate) fn install() {
     });
 }
 
+/// How often what was measured is put together.
+const PUT_TOGETHER: Duration = Duration::from_secs(5);
+
+/// Puts together what was measured, whether anybody asks for it or not: until then every single value is kept.
+pub(crate) fn start(app: &App) {
+    let stop = app.stop().clone();
+    app.tasks().spawn(async move {
+        every_so_often(&stop, || {
+            if let Some(Some(handle)) = MEASURED.get() {
+                handle.run_upkeep();
+            }
+        })
+        .await;
+    });
+}
+
+async fn every_so_often(stop: &CancellationToken, put_together: impl Fn()) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(PUT_TOGETHER) => put_together(),
+        }
+    }
+}
+
 /// Everything that was measured so far.
 pub(crate) fn rendered() -> Option<String> {
     let handle = MEASURED.get()?.as_ref()?;
@@ -71,4 +99,25 @@ pub(crate) fn answered(route: &str, method: &Method, status: u16, took: Duration
     metrics::histogram!("fullbench_http_request_seconds",
         "route" => route.to_owned(), "method" => method)
     .record(took.as_secs_f64());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn values_are_put_together_though_nobody_asks_for_them() {
+        let (stop, times) = (CancellationToken::new(), AtomicU32::new(0));
+        let ending = async {
+            tokio::time::sleep(Duration::from_secs(61)).await;
+            stop.cancel();
+        };
+        let count = || {
+            times.fetch_add(1, Ordering::Relaxed);
+        };
+        tokio::join!(every_so_often(&stop, count), ending);
+        assert_eq!(times.load(Ordering::Relaxed), 12);
+    }
 }

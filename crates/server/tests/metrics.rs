@@ -88,6 +88,26 @@ async fn a_name_that_leads_here_does_not_read_them() {
     }
 }
 
+/// A variable that is set to nothing, or a file that is empty, opens nothing.
+#[tokio::test]
+async fn a_blank_token_is_none() {
+    for blank in ["", " \n"] {
+        let metrics_token = Some(Secret::new(blank));
+        let config = ServerConfig { metrics_token, ..ServerConfig::default() };
+        let server = TestServer::start_with(Place::sqlite(), config).await;
+        assert_eq!(scraped(&server, None).await.0, 200, "as the machine itself");
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        for header in [None, Some("Bearer "), Some("Bearer")] {
+            let mut request = client.get(format!("{}/metrics", server.url));
+            request = request.header("host", "bench.example.com");
+            if let Some(header) = header {
+                request = request.header("authorization", header);
+            }
+            assert_eq!(request.send().await.unwrap().status(), 403, "{blank:?} {header:?}");
+        }
+    }
+}
+
 async fn scraped(server: &TestServer, token: Option<&str>) -> (u16, String) {
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut request = client.get(format!("{}/metrics", server.url));

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::http::Method;
+use jiff::Timestamp;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +29,13 @@ const SCORES: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 /// The measurements of this process: of all its servers, where a test has several.
 static MEASURED: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
+/// When this process began to measure, in seconds since 1970. What the system says is not to be had everywhere: a unit that hides
+/// `/proc/stat` has none.
+static STARTED: OnceLock<f64> = OnceLock::new();
+
 /// Measures from now on. Where something else measures this process already, nothing is told here.
 pub(crate) fn install() {
+    STARTED.get_or_init(|| Timestamp::now().as_duration().as_secs_f64());
     MEASURED.get_or_init(|| {
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), TIMES)

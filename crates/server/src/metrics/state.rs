@@ -5,11 +5,15 @@ use std::time::Instant;
 use fullbench_store::Month;
 use fullbench_types::Priority;
 
+use super::STARTED;
 use crate::app::App;
 
 /// Looks at everything that has a state.
 pub(crate) async fn look(app: &App) {
     metrics_process::Collector::default().collect();
+    if let Some(started) = STARTED.get() {
+        metrics::gauge!("process_start_time_seconds").set(*started);
+    }
     metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
     let (waiting, active) = app.queue().depth();
     for priority in Priority::ALL {

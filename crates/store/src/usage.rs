@@ -3,7 +3,15 @@
 use sea_orm::ConnectionTrait;
 
 use crate::lifecycle::OPEN;
-use crate::{ScopedStore, StoreError};
+use crate::{ScopedStore, Store, StoreError};
+
+impl Store {
+    /// Asks the database for nothing, to see whether it answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.system().execute_unprepared("SELECT 1").await?;
+        Ok(())
+    }
+}
 
 impl ScopedStore {
     /// Bytes of all files that were uploaded and not removed.

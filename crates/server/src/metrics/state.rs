@@ -22,9 +22,9 @@ pub(crate) async fn look(app: &App) {
     }
     metrics::gauge!("fullbench_runs_active").set(active as f64);
     let asked = Instant::now();
-    let organizations = app.store().organizations().await;
+    let answer = app.store().ping().await;
     metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
-    metrics::gauge!("fullbench_database_up").set(if organizations.is_ok() { 1.0 } else { 0.0 });
+    metrics::gauge!("fullbench_database_up").set(if answer.is_ok() { 1.0 } else { 0.0 });
     if let Some((open, idle)) = app.store().connections() {
         metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
         let busy = open.saturating_sub(idle);
@@ -33,7 +33,7 @@ pub(crate) async fn look(app: &App) {
     for (kind, firing) in app.store().firing_alerts().await.unwrap_or_default() {
         metrics::gauge!("fullbench_alerts_firing", "kind" => kind.as_str()).set(firing as f64);
     }
-    for organization in organizations.unwrap_or_default() {
+    for organization in app.store().organizations().await.unwrap_or_default() {
         let Some(budget) = organization.settings.cost_budget_monthly_usd else { continue };
         if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await
             && budget > 0.0

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use fullbench_store::Month;
-use fullbench_types::Priority;
 
 use super::STARTED;
 use crate::app::App;
@@ -15,16 +14,14 @@ pub(crate) async fn look(app: &App) {
         metrics::gauge!("process_start_time_seconds").set(*started);
     }
     metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
-    let (waiting, active) = app.queue().depth();
-    for priority in Priority::ALL {
-        let depth = waiting.iter().filter(|waits| *waits == priority).count();
-        metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(depth as f64);
-    }
-    metrics::gauge!("fullbench_runs_active").set(active as f64);
+    metrics::gauge!("fullbench_runs_active").set(app.queue().active() as f64);
     let asked = Instant::now();
     let answer = app.store().ping().await;
     metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
     metrics::gauge!("fullbench_database_up").set(if answer.is_ok() { 1.0 } else { 0.0 });
+    for (priority, runs) in app.store().waiting_runs().await.unwrap_or_default() {
+        metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(runs as f64);
+    }
     if let Some((open, idle)) = app.store().connections() {
         metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
         let busy = open.saturating_sub(idle);

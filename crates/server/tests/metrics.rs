@@ -12,7 +12,11 @@ use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_types::DEFAULT_ORGANIZATION;
 use serde_json::json;
 
-on_every_backend!(what_happens_is_measured, a_run_that_another_server_has_was_not_waited_for);
+on_every_backend!(
+    what_happens_is_measured,
+    a_run_that_another_server_has_was_not_waited_for,
+    a_budget_that_is_gone_is_no_number,
+);
 
 /// What is in the inputs, outputs and names of the organization.
 const SECRET: &str = "zanzibar";
@@ -117,6 +121,24 @@ async fn a_run_that_another_server_has_was_not_waited_for(place: Place) {
     let text = scraped(&server, None).await.1;
     assert_eq!(number(&text, &waits), 3.0);
     assert!(number(&text, &waited) > 1000.0, "since it was asked for: {text}");
+}
+
+async fn a_budget_that_is_gone_is_no_number(place: Place) {
+    let server = TestServer::start(place).await;
+    let other = server.as_other_organization().await;
+    let line = format!("fullbench_budget_used_ratio{{organization=\"{}\"}}", other.organization.0);
+    let set = async |dollars: serde_json::Value| {
+        let settings = json!({"settings": {"cost_budget_monthly_usd": dollars}});
+        let (status, changed) = other.patch("/v1/organization", settings).await;
+        assert_eq!(status, 200, "{changed}");
+    };
+    set(json!(10.0)).await;
+    assert_eq!(number(&scraped(&server, None).await.1, &line), 0.0);
+    set(json!(null)).await;
+    let text = scraped(&server, None).await.1;
+    assert!(text.contains(&format!("{line} NaN")), "{text}");
+    set(json!(10.0)).await;
+    assert_eq!(number(&scraped(&server, None).await.1, &line), 0.0);
 }
 
 #[tokio::test]

@@ -1,11 +1,16 @@
 //! What is looked at when somebody asks: the queue, the database, alerts, the budgets, the process.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use fullbench_store::Month;
 
 use super::STARTED;
 use crate::app::App;
+
+/// Organizations of which a budget was told: where there is none any more, that is told too.
+static BUDGETS_TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Looks at everything that has a state.
 pub(crate) async fn look(app: &App) {
@@ -30,14 +35,27 @@ pub(crate) async fn look(app: &App) {
     for (kind, firing) in app.store().firing_alerts().await.unwrap_or_default() {
         metrics::gauge!("fullbench_alerts_firing", "kind" => kind.as_str()).set(firing as f64);
     }
-    for organization in app.store().organizations().await.unwrap_or_default() {
-        let Some(budget) = organization.settings.cost_budget_monthly_usd else { continue };
-        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await
-            && budget > 0.0
-        {
-            let id = organization.id.0.to_string();
-            metrics::gauge!("fullbench_budget_used_ratio", "organization" => id)
+    look_at_budgets(app).await;
+}
+
+/// What organizations spent of their budgets. One without a budget, or that is erased, is no number: the last one would stay for ever.
+async fn look_at_budgets(app: &App) {
+    let Ok(organizations) = app.store().organizations().await else { return };
+    let mut told = BTreeSet::new();
+    for organization in organizations {
+        let budget = organization.settings.cost_budget_monthly_usd.filter(|budget| *budget > 0.0);
+        let Some(budget) = budget else { continue };
+        let id = organization.id.0.to_string();
+        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await {
+            metrics::gauge!("fullbench_budget_used_ratio", "organization" => id.clone())
                 .set(spent.dollars() / budget);
         }
+        told.insert(id);
     }
+    let mut before = BUDGETS_TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    for gone in before.difference(&told) {
+        metrics::gauge!("fullbench_budget_used_ratio", "organization" => gone.clone())
+            .set(f64::NAN);
+    }
+    before.extend(told);
 }

@@ -55,6 +55,11 @@ async fn what_happens_is_measured(place: Place) {
         "fullbench_queue_depth{priority=\"critical\"} 0",
         "fullbench_runs_ended_total{state=\"completed\"}",
         "fullbench_database_up 1",
+        "fullbench_alert_notifications_total{channel=\"slack\",status=\"failed\"} 0",
+        "fullbench_alert_evaluations_total{result=\"failed\"} 0",
+        "fullbench_webhook_tries_total{result=\"failed\"} 0",
+        "fullbench_runs_ended_total{state=\"failed\"} 0",
+        "process_start_time_seconds",
         "process_resident_memory_bytes",
         "# HELP fullbench_provider_calls_total Calls of providers, by how they ended",
     ] {

@@ -3,6 +3,7 @@
 //! Whatever happens is measured where it happens, through the `metrics` facade; what has a state rather than a history, such as
 //! the queue, is looked at when somebody asks.
 
+mod begun;
 mod described;
 mod state;
 
@@ -46,6 +47,7 @@ pub(crate) fn install() {
         match installed {
             Ok(handle) => {
                 described::describe();
+                begun::begin();
                 Some(handle)
             }
             Err(error) => {

@@ -1097,7 +1097,7 @@ def get_batch_webhook_secret() -> Call[models.WebhookSecret]:
 def test_webhook(webhook_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Delivery]:
     """Try a webhook out.
 
-    Sends it the event `webhook.test`.
+    Sends it the event `webhook.test`. Once a minute at most.
 
     idempotency_key: A word of your own for this request: sent again, it is carried out once.
     """

@@ -30,7 +30,7 @@ def get_readiness() -> Call[models.Health]:
 def get_metrics() -> Download:
     """Measurements of the server.
 
-    In the text format of Prometheus. For who runs the server: with the token of `FULLBENCH_METRICS_TOKEN` as a bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids.
+    In the text format of Prometheus. For who runs the server: with the token of `FULLBENCH_METRICS_TOKEN` as a bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids and the names of models and scorers.
     """
     return Download("GET", "/metrics")
 

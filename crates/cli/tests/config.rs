@@ -144,3 +144,36 @@ fn a_configuration_that_is_right_is_said_to_be() {
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("cannot say where that is"), "{}", said.stderr);
 }
+
+#[test]
+fn what_serve_would_refuse_is_not_said_to_be_right() {
+    for (arguments, variable, problem) in [
+        (vec!["--mail-from", "a@example.com"], None, "FULLBENCH_SMTP_URL is not"),
+        (vec!["--oidc-issuer", "https://issuer.example.com"], None, "--oidc-client-id is not"),
+        (
+            vec!["--mail-from", "a@example.com", "--public-url", "https://a.example.com"],
+            Some("http://mail.example.com"),
+            "mail cannot be sent",
+        ),
+        (
+            vec!["--mail-from", "nobody", "--public-url", "https://a.example.com"],
+            Some("smtp://mail.example.com"),
+            "mail cannot be sent",
+        ),
+    ] {
+        let folder = Folder::new();
+        let run = |verb: &[&str]| {
+            let address = ["--listen", "127.0.0.1:0"];
+            let mut command = folder.command(&[verb, &address, &arguments].concat());
+            if let Some(url) = variable {
+                command.env("FULLBENCH_SMTP_URL", url);
+            }
+            said(command.output().unwrap())
+        };
+        for verb in [&["serve"][..], &["config", "check"]] {
+            let said = run(verb);
+            assert_eq!(said.code, Some(2), "{verb:?} {arguments:?}: {}", said.stdout);
+            assert!(said.stderr.contains(problem), "{verb:?}: {}", said.stderr);
+        }
+    }
+}

@@ -308,6 +308,8 @@ fn no_request_writes_a_line_of_its_own() {
             stream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes()).unwrap();
             let mut answer = Vec::new();
             let _ = stream.read_to_end(&mut answer);
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(!answer.contains(forged), "the name of a request is taken as it is: {answer}");
         }
         let name = format!("a\n{forged}\n\u{1b}[31m");
         server.own("POST", "/v1/datasets", Some(json!({"name": name, "type": "EVALUATION"})));

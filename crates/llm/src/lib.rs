@@ -46,7 +46,7 @@ pub use http::Clients;
 pub use keys::{ProviderKey, ProviderKeys};
 pub use limits::BreakerState;
 pub use model::{CallError, FailureClass, LanguageModel, Reply};
-pub use observed::measured_name;
+pub use observed::MeasuredNames;
 pub use price::{Price, PriceEntry, PriceSource, PriceTable, cost, price_of, price_table};
 pub use rate::RateHeaders;
 pub use request::{GenerationRequest, Parameters};

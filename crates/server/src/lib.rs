@@ -36,7 +36,7 @@ pub use first_start::{FirstKey, first_key};
 pub use mail::MailConfig;
 pub use problem::{FieldProblem, Problem, ProblemDocument};
 pub use quotas::{Limit, PlanLimit, Quotas};
-pub use server::{Server, StartError};
+pub use server::{Server, StartError, check_signing_in};
 pub use serving::{AllowedOrigin, ProxyHeader, ServingConfig, TlsError, TlsFiles, TrustedProxies};
 
 /// The OpenAPI document of the API.

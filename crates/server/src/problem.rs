@@ -22,6 +22,8 @@ pub struct Problem {
     pub request_id: Option<String>,
     /// After how many seconds to try again.
     pub(crate) retry_after: Option<u64>,
+    /// Why it is a fault of the server: for its log, not for the caller.
+    pub(crate) reason: Option<String>,
 }
 
 /// What went wrong, as every endpoint says it (RFC 9457).
@@ -108,8 +110,15 @@ kinds! {
 impl Problem {
     /// A problem of a kind, with what happened.
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
-        Self { kind, detail, hint: None, errors: Vec::new(), request_id: None, retry_after: None }
+        Self {
+            kind,
+            detail: detail.into(),
+            hint: None,
+            errors: Vec::new(),
+            request_id: None,
+            retry_after: None,
+            reason: None,
+        }
     }
 
     fn document(&self) -> ProblemDocument {
@@ -189,9 +198,6 @@ impl From<&StoreError> for Problem {
             tracing::warn!(error = %reason, "a request wrote to what is not there any more");
         }
         let retry_after = error.is_passing().then_some(RETRY_AFTER_SECONDS);
-        if retry_after.is_some() {
-            tracing::warn!(%error, "a request came while the store could not be used");
-        }
         let kind = match (error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
             (StoreError::NoRoom { .. }, _) => QUOTA,
@@ -239,11 +245,11 @@ impl From<Vec<InputProblem>> for Problem {
     }
 }
 
-/// A fault of the server itself: the particulars go to the log, not to the caller.
+/// A fault of the server itself: the particulars go to the log, with the request, and not to the caller.
 pub(crate) fn internal(error: &dyn std::error::Error) -> Problem {
-    tracing::error!(error = %error, "a request failed");
-    Problem::new(INTERNAL, "the server could not do this; its log says why")
-        .hint("try again, and tell who runs the server the request id")
+    let told = Problem::new(INTERNAL, "the server could not do this; its log says why")
+        .hint("try again, and tell who runs the server the request id");
+    Problem { reason: Some(error.to_string()), ..told }
 }
 
 impl IntoResponse for Problem {

@@ -116,9 +116,12 @@ async fn around(mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
     let mut response = answer.await.unwrap_or_else(|_| {
-        Problem::new(INTERNAL, "the server failed on this request").into_response()
+        let told = Problem::new(INTERNAL, "the server failed on this request");
+        Problem { reason: Some("the handler panicked".to_owned()), ..told }.into_response()
     });
+    let mut reason = None;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        reason = Some(problem.reason.clone().unwrap_or_else(|| problem.detail.clone()));
         let headers = std::mem::take(response.headers_mut());
         let told = Problem { request_id: Some(text.clone()), ..problem };
         response = told.into_response();
@@ -132,6 +135,16 @@ async fn around(mut request: Request, next: Next) -> Response {
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     traced::answered(&span, response.status());
     metrics::answered(route, &method, response.status().as_u16(), started.elapsed());
+    if response.status().is_server_error() {
+        tracing::error!(
+            request = text,
+            %method,
+            route,
+            status = response.status().as_u16(),
+            reason,
+            "a request failed"
+        );
+    }
     tracing::info!(
         request = text,
         %method,

@@ -57,14 +57,10 @@ impl Server {
         let document = serde_json::to_vec(&openapi(&endpoints)).unwrap_or_default();
         store.check_keys().await.map_err(StartError::MasterKey)?;
         store.audit_key().await.map_err(StartError::MasterKey)?;
-        let mailer = config.mail.as_ref().map(Mailer::new).transpose().map_err(StartError::Mail)?;
-        if mailer.is_some() && config.public_url.is_none() {
-            let problem = "links in mail need the public address of the server";
-            return Err(StartError::Mail(problem.to_owned()));
-        }
-        let issuer = issuer(&config).map_err(StartError::Issuer)?;
+        let (mailer, issuer) = (mailer(&config)?, issuer(&config)?);
         store.limit_spending(config.spending_ceilings());
         let app = App::new(store, config, document.into(), mailer, issuer);
+        metrics::start(&app);
         sweep::start(&app);
         work::start(&app).await?;
         let router = router(app.clone(), endpoints);
@@ -90,10 +86,31 @@ impl Server {
     }
 }
 
+/// Checks whether people could sign in and be written to, without asking anybody.
+///
+/// # Errors
+/// As [`Server::start`] would fail.
+pub fn check_signing_in(config: &ServerConfig) -> Result<(), StartError> {
+    mailer(config)?;
+    issuer(config)?;
+    Ok(())
+}
+
+/// Who sends mail, as it is set up.
+fn mailer(config: &ServerConfig) -> Result<Option<Mailer>, StartError> {
+    let mailer = config.mail.as_ref().map(Mailer::new).transpose().map_err(StartError::Mail)?;
+    if mailer.is_some() && config.public_url.is_none() {
+        let problem = "links in mail need the public address of the server";
+        return Err(StartError::Mail(problem.to_owned()));
+    }
+    Ok(mailer)
+}
+
 /// Who else vouches for people, as it is set up.
-fn issuer(config: &ServerConfig) -> Result<Option<Issuer>, String> {
+fn issuer(config: &ServerConfig) -> Result<Option<Issuer>, StartError> {
     let Some(oidc) = config.oidc.clone() else { return Ok(None) };
     let nowhere = "the issuer sends people back to the public address of the server";
-    let public_url = config.public_url.as_ref().ok_or_else(|| nowhere.to_owned())?;
-    Issuer::new(oidc, public_url).map(Some)
+    let nowhere = || StartError::Issuer(nowhere.to_owned());
+    let public_url = config.public_url.as_ref().ok_or_else(nowhere)?;
+    Issuer::new(oidc, public_url).map(Some).map_err(StartError::Issuer)
 }

@@ -70,6 +70,25 @@ fn every_alert_names_a_section_of_the_guide() {
     }
 }
 
+#[test]
+fn what_the_server_cannot_read_is_handed_to_it() {
+    let unit = fs::read_to_string(repository().join("deploy/fullbench.service")).unwrap();
+    let has = |line: &str| unit.lines().any(|found| found == line);
+    assert!(has("DynamicUser=yes"), "it owns no file");
+    assert!(has("LoadCredential=fullbench.toml:/etc/fullbench/fullbench.toml"));
+    assert!(has("Environment=FULLBENCH_CONFIG=%d/fullbench.toml"));
+}
+
+#[test]
+fn no_log_of_a_service_has_the_first_key_in_it() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).unwrap();
+    assert!(read("deploy/fullbench.service").contains("serve --log-format json"));
+    let image = read("deploy/Dockerfile");
+    let is_set =
+        |line: &str| line.starts_with("ENV ") && line.contains("FULLBENCH_LOG_FORMAT=json");
+    assert!(image.lines().any(is_set), "{image}");
+}
+
 /// A letter of a heading as it is in a link to it.
 fn anchor_letter(letter: char) -> Option<char> {
     match letter {

@@ -10,7 +10,7 @@ use common::backend::{self, Place, on_every_backend};
 use common::receiver::Receiver;
 use common::version::version;
 use fullbench_server::ServerConfig;
-use fullbench_types::DEFAULT_ORGANIZATION;
+use fullbench_types::{DEFAULT_ORGANIZATION, EventKind};
 use serde_json::{Value, json};
 
 on_every_backend!(
@@ -21,6 +21,8 @@ on_every_backend!(
     nothing_is_sent_to_private_addresses,
     a_receiver_that_is_gone_is_left_alone,
     webhooks_are_made_listed_changed_and_removed,
+    a_webhook_is_tried_out_once_a_minute,
+    there_are_so_many_webhooks_and_all_are_told,
 );
 
 async fn start(place: Place, waits: &[u64]) -> TestServer {
@@ -45,6 +47,9 @@ async fn secret(server: &TestServer, id: &str) -> String {
 }
 
 async fn test(server: &TestServer, id: &str) -> String {
+    // As if a minute had passed since the last time.
+    let sql = "UPDATE webhook_deliveries SET created_at = created_at - 60001";
+    server.place.execute(sql).await.unwrap();
     let (status, made) = server.post(&format!("/v1/webhooks/{id}/test"), json!({})).await;
     assert_eq!(status, 202, "{made}");
     format!("/v1/webhook-deliveries/{}", made["delivery_id"].as_str().unwrap())
@@ -213,4 +218,36 @@ async fn webhooks_are_made_listed_changed_and_removed(place: Place) {
     server.post(&format!("{delivery}/retry"), json!({})).await;
     let given_up = server.wait(&delivery, |delivery| delivery["status"] == "failed").await;
     assert!(given_up["log"][1]["problem"].as_str().unwrap().contains("removed"), "{given_up}");
+}
+
+async fn a_webhook_is_tried_out_once_a_minute(place: Place) {
+    let server = start(place, &[]).await;
+    let (receiver, url) = Receiver::start(&[]).await;
+    let (webhook, other) = (add(&server, &url).await, add(&server, &url).await);
+    test(&server, &webhook).await;
+    let again = server.request("POST", &format!("/v1/webhooks/{webhook}/test"));
+    let refused = again.send().await.unwrap();
+    assert_eq!(refused.status(), 429);
+    let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    let (status, made) = server.post(&format!("/v1/webhooks/{other}/test"), json!({})).await;
+    assert_eq!(status, 202, "another one is not held up: {made}");
+    assert_eq!(receiver.wait(2).await.len(), 2);
+}
+
+async fn there_are_so_many_webhooks_and_all_are_told(place: Place) {
+    let server = start(place, &[60_000]).await;
+    let body = json!({"url": "http://127.0.0.1:9/", "events": ["run.failed"]});
+    for _ in 0..100 {
+        assert_eq!(server.post("/v1/webhooks", body.clone()).await.0, 201);
+    }
+    let (status, problem) = server.post("/v1/webhooks", body).await;
+    assert_eq!(status, 409, "{problem}");
+    assert_eq!(server.get("/v1/webhooks").await.1["total"], 100);
+    // More rows than SQLite takes with one statement.
+    let event =
+        || fullbench_store::NewEvent { run: None, kind: EventKind::RunFailed, data: json!({}) };
+    let events: Vec<_> = (0..30).map(|_| event()).collect();
+    server.store.scoped(DEFAULT_ORGANIZATION).add_events(&events).await.unwrap();
+    assert_eq!(server.get("/v1/webhook-deliveries").await.1["total"], 3000);
 }

@@ -1,9 +1,40 @@
 //! What an organization has of that which grows: bytes of files, runs that have not ended.
 
-use sea_orm::ConnectionTrait;
+use fullbench_types::{Priority, RunOrigin, RunState};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
+use crate::entity::run;
 use crate::lifecycle::OPEN;
-use crate::{ScopedStore, StoreError};
+use crate::{ScopedStore, Store, StoreError};
+
+impl Store {
+    /// Asks the database for nothing, to see whether it answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.system().execute_unprepared("SELECT 1").await?;
+        Ok(())
+    }
+
+    /// Runs that wait for a server to begin with them, of all organizations, by priority.
+    pub async fn waiting_runs(&self) -> Result<Vec<(Priority, u64)>, StoreError> {
+        // A single evaluation is worked on as soon as it is there.
+        let not_queued = [RunOrigin::CommandLine, RunOrigin::Evaluation].map(RunOrigin::as_str);
+        let counts: Vec<(String, i64)> = run::Entity::find()
+            .filter(run::Column::State.eq(RunState::Pending.as_str()))
+            .filter(run::Column::Origin.is_not_in(not_queued))
+            .select_only()
+            .column(run::Column::Priority)
+            .column_as(run::Column::Id.count(), "runs")
+            .group_by(run::Column::Priority)
+            .into_tuple()
+            .all(self.system())
+            .await?;
+        let count = |priority: &Priority| {
+            let found = counts.iter().find(|(word, _)| word == priority.as_str());
+            (*priority, found.map_or(0, |(_, runs)| u64::try_from(*runs).unwrap_or(0)))
+        };
+        Ok(Priority::ALL.iter().map(count).collect())
+    }
+}
 
 impl ScopedStore {
     /// Bytes of all files that were uploaded and not removed.

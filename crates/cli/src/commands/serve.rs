@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use fullbench_engine::SentRules;
 use fullbench_llm::Secret;
-use fullbench_server::{FirstKey, Problem, Quotas, Server, ServerConfig, StartError, first_key};
+use fullbench_server::{
+    FirstKey, Problem, Quotas, Server, ServerConfig, ServingConfig, StartError, first_key,
+};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
@@ -16,7 +18,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::arguments::serve::{LogFormat, ServeArguments};
 use crate::commands::run::next_signal;
 use crate::commands::serving::{in_memory, serving_config};
-use crate::commands::signing_in::configured;
+use crate::commands::signing_in::{configured, given};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -42,27 +44,7 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     if let Some(first) = first_key(&store).await.map_err(failed)? {
         tell_first_key(&first, arguments.log_format, home, &format!("{scheme}://{address}"))?;
     }
-    let config = ServerConfig {
-        rules: SentRules { addresses: arguments.allow_model_url.clone() },
-        allow_private_webhooks: arguments.allow_private_webhooks,
-        alert_every: Duration::from_secs(arguments.alert_seconds.into()),
-        concurrent_runs: arguments.concurrent_runs.into(),
-        quotas: Quotas {
-            requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
-            stored_bytes: arguments.quota_storage.map(|size| size.as_u64()),
-            open_runs: (arguments.quota_open_runs > 0).then_some(arguments.quota_open_runs),
-            month: arguments.quota_month_usd,
-        },
-        plan_limits: arguments.plan_limit.clone(),
-        metrics_token: arguments.metrics_token.as_deref().map(Secret::new),
-        max_body_bytes: in_memory(arguments.serving.max_body_size),
-        max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
-        secure_cookies: serving.tls.is_some(),
-        serving,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        ..ServerConfig::default()
-    };
-    let config = configured(config, &arguments.signing_in)?;
+    let config = server_config(arguments, serving)?;
     raise_file_limit();
     outlive_hangups();
     let server = Server::start(store, config).await.map_err(|error| match error {
@@ -86,6 +68,34 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     server.serve(listener, signal).await;
     say(format, "stopped; runs that were open go on with the next start");
     Ok(Exit::Fine)
+}
+
+/// What the arguments say of the server.
+pub(super) fn server_config(
+    arguments: &ServeArguments,
+    serving: ServingConfig,
+) -> Result<ServerConfig, CliError> {
+    let config = ServerConfig {
+        rules: SentRules { addresses: arguments.allow_model_url.clone() },
+        allow_private_webhooks: arguments.allow_private_webhooks,
+        alert_every: Duration::from_secs(arguments.alert_seconds.into()),
+        concurrent_runs: arguments.concurrent_runs.into(),
+        quotas: Quotas {
+            requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
+            stored_bytes: arguments.quota_storage.map(|size| size.as_u64()),
+            open_runs: (arguments.quota_open_runs > 0).then_some(arguments.quota_open_runs),
+            month: arguments.quota_month_usd,
+        },
+        plan_limits: arguments.plan_limit.clone(),
+        metrics_token: given(&arguments.metrics_token).map(Secret::new),
+        max_body_bytes: in_memory(arguments.serving.max_body_size),
+        max_upload_bytes: arguments.serving.max_upload_size.as_u64(),
+        secure_cookies: serving.tls.is_some(),
+        serving,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..ServerConfig::default()
+    };
+    configured(config, &arguments.signing_in)
 }
 
 /// Says what is no entry of the log and stands between its lines, in their form.

@@ -42,8 +42,9 @@ pub(crate) fn configured(
     Ok(ServerConfig { mail, public_url, oidc, secure_cookies, ..config })
 }
 
-fn given(value: &Option<String>) -> Option<String> {
-    value.clone().filter(|value| !value.is_empty())
+/// What is given; a variable that is set to nothing, or a file with nothing in it, is not.
+pub(super) fn given(value: &Option<String>) -> Option<String> {
+    value.clone().filter(|value| !value.trim().is_empty())
 }
 
 fn missing(given: &str, wanted: &str) -> CliError {

@@ -47,6 +47,8 @@ pub enum ProblemCode {
     UnknownField,
     /// A text has a NUL character, which not every database can keep.
     NulCharacter,
+    /// Reading the file ended the server, again and again.
+    Unreadable,
 }
 
 impl ProblemCode {
@@ -69,6 +71,7 @@ impl ProblemCode {
             Self::DuplicateId => "duplicate_id",
             Self::UnknownField => "unknown_field",
             Self::NulCharacter => "nul_character",
+            Self::Unreadable => "unreadable",
         }
     }
 }

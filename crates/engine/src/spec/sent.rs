@@ -8,6 +8,7 @@ use fullbench_score::ScorerConfig;
 use fullbench_store::DatasetVersion;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use super::decode::decode;
 use super::file::{EvaluationFile, ModelEntry};
@@ -97,6 +98,7 @@ impl SentRules {
         self.addresses.iter().find(|allowed| {
             url.strip_prefix(&allowed.url)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                && is_below(url, &allowed.url)
         })
     }
 
@@ -270,6 +272,18 @@ fn without_place(problem: InputProblem) -> InputProblem {
 fn climbs(url: &str) -> bool {
     let path = url.to_ascii_lowercase().replace("%2e", ".").replace('\\', "/");
     path.split('/').any(|part| part == ".." || part == ".")
+}
+
+/// Whether a URL, as it is reached, is at an address or below it: tabs and line breaks are not in it any more, and what climbs
+/// has climbed.
+fn is_below(url: &str, address: &str) -> bool {
+    let (Ok(url), Ok(address)) = (Url::parse(url), Url::parse(address)) else { return false };
+    let rest = url.path().strip_prefix(address.path().trim_end_matches('/'));
+    url.origin() == address.origin()
+        && url.username() == address.username()
+        && url.password() == address.password()
+        && (url.query(), url.fragment()) == (address.query(), address.fragment())
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ use crate::serving::Peer;
 
 /// Refuses everybody else.
 pub(super) fn check(app: &App, parts: &Parts) -> Result<(), Problem> {
-    let Some(token) = &app.config().metrics_token else {
+    // A blank token is none: whoever sends nothing would have it.
+    let token = app.config().metrics_token.as_ref();
+    let Some(token) = token.filter(|token| !token.reveal().trim().is_empty()) else {
         let is_here = parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback())
             && names_this_machine(parts);
         let hint = "set FULLBENCH_METRICS_TOKEN for the server, and send it as a bearer key";

@@ -24,13 +24,19 @@ pub(super) fn describe() {
     for (name, about) in [
         ("fullbench_http_request_seconds", "Time from a request to its answer"),
         ("fullbench_provider_call_seconds", "Time of a call of a provider"),
-        ("fullbench_queue_wait_seconds", "Time that a run waited until it was begun"),
+        (
+            "fullbench_queue_wait_seconds",
+            "Time from when a run was asked for until it was first begun",
+        ),
         ("fullbench_score", "Scores, from 0 to 1"),
     ] {
         metrics::describe_histogram!(name, about);
     }
     for (name, about) in [
-        ("fullbench_queue_depth", "Runs that wait, by priority"),
+        (
+            "fullbench_queue_depth",
+            "Runs that wait in the database, by priority: the same on every server",
+        ),
         ("fullbench_runs_active", "Runs that are being worked on"),
         ("fullbench_database_ping_seconds", "Time of the shortest question to the database"),
         ("fullbench_database_up", "1 if the database answers"),

@@ -1,26 +1,32 @@
 //! What is looked at when somebody asks: the queue, the database, alerts, the budgets, the process.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use fullbench_store::Month;
-use fullbench_types::Priority;
 
+use super::STARTED;
 use crate::app::App;
+
+/// Organizations of which a budget was told: where there is none any more, that is told too.
+static BUDGETS_TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Looks at everything that has a state.
 pub(crate) async fn look(app: &App) {
     metrics_process::Collector::default().collect();
-    metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
-    let (waiting, active) = app.queue().depth();
-    for priority in Priority::ALL {
-        let depth = waiting.iter().filter(|waits| *waits == priority).count();
-        metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(depth as f64);
+    if let Some(started) = STARTED.get() {
+        metrics::gauge!("process_start_time_seconds").set(*started);
     }
-    metrics::gauge!("fullbench_runs_active").set(active as f64);
+    metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
+    metrics::gauge!("fullbench_runs_active").set(app.queue().active() as f64);
     let asked = Instant::now();
-    let organizations = app.store().organizations().await;
+    let answer = app.store().ping().await;
     metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
-    metrics::gauge!("fullbench_database_up").set(if organizations.is_ok() { 1.0 } else { 0.0 });
+    metrics::gauge!("fullbench_database_up").set(if answer.is_ok() { 1.0 } else { 0.0 });
+    for (priority, runs) in app.store().waiting_runs().await.unwrap_or_default() {
+        metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(runs as f64);
+    }
     if let Some((open, idle)) = app.store().connections() {
         metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
         let busy = open.saturating_sub(idle);
@@ -29,14 +35,27 @@ pub(crate) async fn look(app: &App) {
     for (kind, firing) in app.store().firing_alerts().await.unwrap_or_default() {
         metrics::gauge!("fullbench_alerts_firing", "kind" => kind.as_str()).set(firing as f64);
     }
-    for organization in organizations.unwrap_or_default() {
-        let Some(budget) = organization.settings.cost_budget_monthly_usd else { continue };
-        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await
-            && budget > 0.0
-        {
-            let id = organization.id.0.to_string();
-            metrics::gauge!("fullbench_budget_used_ratio", "organization" => id)
+    look_at_budgets(app).await;
+}
+
+/// What organizations spent of their budgets. One without a budget, or that is erased, is no number: the last one would stay for ever.
+async fn look_at_budgets(app: &App) {
+    let Ok(organizations) = app.store().organizations().await else { return };
+    let mut told = BTreeSet::new();
+    for organization in organizations {
+        let budget = organization.settings.cost_budget_monthly_usd.filter(|budget| *budget > 0.0);
+        let Some(budget) = budget else { continue };
+        let id = organization.id.0.to_string();
+        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await {
+            metrics::gauge!("fullbench_budget_used_ratio", "organization" => id.clone())
                 .set(spent.dollars() / budget);
         }
+        told.insert(id);
     }
+    let mut before = BUDGETS_TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    for gone in before.difference(&told) {
+        metrics::gauge!("fullbench_budget_used_ratio", "organization" => gone.clone())
+            .set(f64::NAN);
+    }
+    before.extend(told);
 }

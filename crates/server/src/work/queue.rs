@@ -111,18 +111,14 @@ impl Queue {
         waiting.taken.contains_key(&run) || waiting.by_due.values().any(|queued| queued.run == run)
     }
 
-    /// The priorities of runs that wait, and how many are worked on.
-    pub(crate) fn depth(&self) -> (Vec<Priority>, usize) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        (waiting.by_due.values().map(|queued| queued.priority).collect(), waiting.taken.len())
+    /// How many runs are worked on.
+    pub(crate) fn active(&self) -> usize {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).taken.len()
     }
 
     fn take(&self) -> Option<(QueuedRun, CancellationToken)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let ((due, _), run) = waiting.by_due.pop_first()?;
-        let waited = (Instant::now() + patience(run.priority)).saturating_duration_since(due);
-        metrics::histogram!("fullbench_queue_wait_seconds", "priority" => run.priority.as_str())
-            .record(waited.as_secs_f64());
+        let (_, run) = waiting.by_due.pop_first()?;
         if !waiting.by_due.is_empty() {
             // Each arrival wakes one worker; a worker that slept through one wakes the next.
             self.added.notify_one();

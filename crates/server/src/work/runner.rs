@@ -7,6 +7,7 @@ use fullbench_llm::CacheMode;
 use fullbench_store::{EndOfRun, NewEvent, RunRecord, ScopedStore, StoreError};
 use fullbench_traces::Cause;
 use fullbench_types::{EventKind, OrganizationId, RunId, RunOrigin, RunState};
+use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -129,6 +130,7 @@ async fn carry_out(
         end_cancelled(store, id).await?;
         return Ok(());
     }
+    tell_wait(&record);
     let stop = CancellationToken::new();
     let stopping = tokio::spawn({
         let (stop, cancelled, shutdown) = (stop.clone(), cancelled.clone(), app.stop().clone());
@@ -164,6 +166,16 @@ async fn carry_out(
         end(store, id, record.state, &record.notes).await?;
     }
     Ok(())
+}
+
+/// Measures how long a run waited since it was asked for, once somebody has it and if nobody had it before.
+fn tell_wait(record: &RunRecord) {
+    if record.started_at.is_none() {
+        let waited = Timestamp::now().duration_since(record.created_at).as_secs_f64();
+        let priority = record.order.priority.as_str();
+        metrics::histogram!("fullbench_queue_wait_seconds", "priority" => priority)
+            .record(waited.max(0.0));
+    }
 }
 
 fn is_open(record: &RunRecord) -> bool {

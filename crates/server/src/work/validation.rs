@@ -1,12 +1,14 @@
 //! Looks through the rows of uploaded versions: finds their schema and their problems, keeps their cases and freezes them.
 //!
-//! A version that was not looked through to the end when the server ended is taken up again at the next start.
+//! A version that was not looked through to the end when the server ended is taken up again at the next start. That it is begun
+//! is noted before: a file that ends the process is read alone from then on, and is given up after a few times.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fullbench_engine::{
-    EngineError, FileFormat, InspectOptions, InspectedCase, Inspection, bytes_in_memory,
-    inspect_file,
+    EngineError, FileFormat, InspectOptions, InspectedCase, Inspection, ProblemCode, RowProblem,
+    SchemaBuilder, bytes_in_memory, inspect_file,
 };
 use fullbench_store::{
     NewCase, NewEvent, ObjectStore, ScopedStore, StoreError, VersionRecord, VersionValidation,
@@ -21,14 +23,15 @@ use crate::app::App;
 use crate::files::{self, Files, LocalFile};
 
 /// Files that are looked through at the same time.
-static PLACES: Semaphore = Semaphore::const_new(2);
+static PLACES: Semaphore = Semaphore::const_new(ALL_PLACES as usize);
+const ALL_PLACES: u32 = 2;
 /// Cases that are written together at most.
 const GROUP: usize = 500;
 /// What they may take together in memory, roughly.
 const GROUP_BYTES: usize = 4 << 20;
 /// Groups that may wait to be written.
 const WAITING: usize = 2;
-/// How often a file is looked through when the server fails at it.
+/// How often a file is looked through when the server fails at it, or is ended by it.
 const ATTEMPTS: u32 = 3;
 /// How long to wait before it is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -55,19 +58,35 @@ pub(super) async fn start(app: &App) -> Result<(), EngineError> {
 pub(crate) fn validate(app: &App, organization: OrganizationId, version: Uuid) {
     let (stop, store) = (app.stop().clone(), app.store().scoped(organization));
     app.tasks().spawn(async move {
+        let is_begun = AtomicBool::new(false);
         tokio::select! {
             () = stop.cancelled() => {}
-            () = look_through(&store, version) => {}
+            () = look_through(&store, version, &is_begun) => {}
         }
+        give_up(&store, version, &is_begun).await;
     });
 }
 
-async fn look_through(store: &ScopedStore, version: Uuid) {
+/// Takes back that it was begun, where it was not finished: that the server was stopped is no fault of the file.
+async fn give_up(store: &ScopedStore, version: Uuid, is_begun: &AtomicBool) {
+    if is_begun.swap(false, Ordering::Relaxed)
+        && let Err(error) = store.give_up_validation(version).await
+    {
+        tracing::warn!(%version, %error, "that a version is not looked through could not be kept");
+    }
+}
+
+async fn look_through(store: &ScopedStore, version: Uuid, is_begun: &AtomicBool) {
     let mut failures = 0;
     loop {
-        let Ok(place) = PLACES.acquire().await else { return };
-        let ended = look_through_once(store, version).await;
+        // What may have ended the server is read alone, so that it is known which file it was.
+        let is_suspect =
+            store.validation_attempts(version).await.is_ok_and(|attempts| attempts > 0);
+        let places = if is_suspect { ALL_PLACES } else { 1 };
+        let Ok(place) = PLACES.acquire_many(places).await else { return };
+        let ended = look_through_once(store, version, is_begun).await;
         drop(place);
+        give_up(store, version, is_begun).await;
         match ended {
             Ok(()) => return,
             // Another process is at it, which may end before it is done.
@@ -91,13 +110,23 @@ async fn look_through(store: &ScopedStore, version: Uuid) {
     }
 }
 
-async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineError> {
+async fn look_through_once(
+    store: &ScopedStore,
+    id: Uuid,
+    is_begun: &AtomicBool,
+) -> Result<(), EngineError> {
     let _lock = store.lock_run(RunId(id)).await?;
     let version = store.version(id).await?;
     if version.validation != ValidationStatus::Pending {
         return Ok(());
     }
     store.clear_cases(id).await?;
+    if store.validation_attempts(id).await? >= ATTEMPTS {
+        tracing::error!(version = %id, "a version is given up: reading it ended the server");
+        return finish(store, &version, unreadable()).await;
+    }
+    store.begin_validation(id).await?;
+    is_begun.store(true, Ordering::Relaxed);
     let file = Files::of(store).await?.local(&version.file_uri).await?;
     let (sender, mut receiver) = mpsc::channel(WAITING);
     let reading = tokio::task::spawn_blocking({
@@ -114,7 +143,33 @@ async fn look_through_once(store: &ScopedStore, id: Uuid) -> Result<(), EngineEr
     }
     let inspection =
         reading.await.map_err(|_| EngineError::Interrupted("the reading of a file"))??;
-    finish(store, &version, inspection).await
+    finish(store, &version, inspection).await?;
+    is_begun.store(false, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What is said of a file whose reading ended the server each time.
+fn unreadable() -> Inspection {
+    let schema = SchemaBuilder::default().schema();
+    let problem = RowProblem {
+        row: None,
+        line: None,
+        column: None,
+        code: ProblemCode::Unreadable,
+        message: format!("the server ended {ATTEMPTS} times while it read this file"),
+        hint: Some(
+            "upload it again as JSON Lines, or in smaller parts, and tell who runs the server"
+                .to_owned(),
+        ),
+    };
+    Inspection {
+        rows: 0,
+        schema_hash: schema.hash(),
+        schema,
+        problems: vec![problem],
+        problem_count: 1,
+        version: None,
+    }
 }
 
 /// Reads the file, row by row.

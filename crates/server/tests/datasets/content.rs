@@ -6,7 +6,11 @@ use crate::backend::{Place, on_every_backend};
 use crate::common::TestServer;
 use crate::uploading::{dataset, lines, uploaded};
 
-on_every_backend!(a_download_uploads_again_as_the_same, versions_are_compared_case_by_case);
+on_every_backend!(
+    a_download_uploads_again_as_the_same,
+    a_name_with_a_quote_names_no_other_file,
+    versions_are_compared_case_by_case,
+);
 
 fn rows() -> Vec<Value> {
     let row = |number: u64| {
@@ -51,6 +55,22 @@ async fn a_download_uploads_again_as_the_same(place: Place) {
     let original = request.send().await.unwrap().bytes().await.unwrap();
     assert!(original == lines(&rows()), "the original is as it was sent");
     assert_eq!(server.get(&format!("{path}/download?format=xml")).await.0, 422);
+}
+
+async fn a_name_with_a_quote_names_no_other_file(place: Place) {
+    let server = TestServer::start(place).await;
+    for name in ["d\"; filename=\"evil.sh", "d\\\"; filename=evil.sh", "../../evil.sh"] {
+        let id = dataset(&server, name).await;
+        let (path, _) = uploaded(&server, &id, "x.jsonl", b"{\"input\": \"a\"}\n", &[]).await;
+        let response = server.request("GET", &format!("{path}/download")).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let disposition = response.headers()["content-disposition"].to_str().unwrap();
+        let file = disposition.strip_prefix("attachment; filename=\"");
+        let file =
+            file.and_then(|rest| rest.strip_suffix('"')).unwrap_or_else(|| panic!("{disposition}"));
+        assert!(file.ends_with("-v1.jsonl"), "{disposition}");
+        assert!(!file.contains(['"', '\\', '/', ';', '=']), "{disposition}");
+    }
 }
 
 async fn versions_are_compared_case_by_case(place: Place) {

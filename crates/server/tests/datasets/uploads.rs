@@ -19,6 +19,7 @@ on_every_backend!(
     the_same_upload_makes_one_version,
     twenty_megabytes_are_received,
     what_was_left_half_done_is_taken_up,
+    a_file_that_ends_the_server_is_given_up,
 );
 
 fn sha256(bytes: &[u8]) -> String {
@@ -294,4 +295,28 @@ async fn what_was_left_half_done_is_taken_up(place: Place) {
     assert_eq!(version["validation_status"], "VALID");
     let (_, cases) = server.get(&format!("{valid}/cases")).await;
     assert_eq!((&cases["total"], cases["cases"].as_array().unwrap().len()), (&json!(2), 2));
+}
+
+async fn a_file_that_ends_the_server_is_given_up(place: Place) {
+    let mut server = TestServer::start(place).await;
+    let id = dataset(&server, "d").await;
+    let (path, _) = uploaded(&server, &id, "x.jsonl", b"{\"input\": 1}\n", &[]).await;
+    let looked_at = |version: &Value| version["validation_status"] != "PENDING";
+    for (killed, status) in [(2, "VALID"), (3, "INVALID")] {
+        server.stop().await;
+        // As servers leave it that were killed while they looked at the rows.
+        let sql = format!(
+            "UPDATE dataset_versions SET validation_status = 'PENDING', content_hash = NULL, \
+             validation_attempts = {killed}"
+        );
+        server.place.execute(&sql).await.unwrap();
+        server.restart().await;
+        let version = server.wait(&path, looked_at).await;
+        assert_eq!(version["validation_status"], status, "{killed} times: {version}");
+    }
+    let (_, version) = server.get(&path).await;
+    let problem = &version["validation_errors"][0];
+    assert_eq!((&problem["code"], &version["error_count"]), (&json!("unreadable"), &json!(1)));
+    assert!(problem["message"].as_str().unwrap().contains("3 times"), "{problem}");
+    assert_eq!(server.get(&format!("{path}/cases")).await.0, 409);
 }

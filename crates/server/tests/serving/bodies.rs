@@ -119,3 +119,30 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
     assert!(client.send(&format!("GET /healthz HTTP/1.1\r\nX: {long}\r\n\r\n")).await);
     check_is_problem(&client.answer().await, 431, "headers_too_large");
 }
+
+#[tokio::test]
+async fn a_form_whose_heads_have_no_end_is_refused_early() {
+    let server = serving(ServingConfig::default()).await;
+    let new = serde_json::json!({"name": "heads", "type": "EVALUATION"});
+    let (_, made) = server.post("/v1/datasets", new).await;
+    let upload = format!("/v1/datasets/{}/versions", made["dataset_id"].as_str().unwrap());
+    let letters = "x".repeat(1 << 16);
+    let fields = "X-More: and more\r\n".repeat(3600);
+    for (start, more) in [
+        ("no part begins here", &letters),
+        ("--B\r\nContent-Disposition: form-data; name=\"", &letters),
+        ("--B\r\nContent-Disposition: form-data; name=\"file\"\r\n", &fields),
+    ] {
+        let mut client = Raw::connect(&server).await;
+        let kind = "multipart/form-data; boundary=B";
+        assert!(client.send(&head(&server, &upload, kind, "Transfer-Encoding: chunked")).await);
+        let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+        assert!(client.send(&chunk(start)).await);
+        let (mut sent, piece) = (0, chunk(more));
+        while !client.hears_within(Duration::ZERO).await && client.send(&piece).await {
+            sent += piece.len();
+            assert!(sent < 64 << 20, "it is kept without end");
+        }
+        check_is_problem(&client.answer().await, 413, "too_large");
+    }
+}

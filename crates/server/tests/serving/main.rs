@@ -6,6 +6,7 @@ mod bodies;
 mod common;
 mod connections;
 mod headers;
+mod log;
 mod raw;
 mod tls;
 

@@ -2,6 +2,7 @@
 
 use fullbench_types::{AlertChannel, AlertKind, AlertNews, EventKind, NotificationStatus};
 use jiff::Timestamp;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,6 +15,9 @@ use crate::{ScopedStore, StoreError};
 
 /// For how long the log of a rule goes back, in milliseconds: 90 days.
 const LOGGED: i64 = 90 * 86_400_000;
+
+/// Why a message is given up that came too late.
+const OUTDATED: &str = "it was not true any more before it could be told";
 
 /// What is told of a rule. It holds no texts of cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,10 +121,38 @@ impl ScopedStore {
             .filter(notification::Column::CreatedAt.lt(message.at.as_millisecond() - LOGGED))
             .exec(transaction)
             .await?;
+        self.drop_outdated_in(transaction, message).await?;
         if !rows.is_empty() {
             notification::Entity::insert_many(rows).exec_without_returning(transaction).await?;
         }
         Ok(added)
+    }
+
+    /// Gives up what is still to be told and is not true any more: that a rule fires after it was resolved, or the other way round.
+    async fn drop_outdated_in(
+        &self,
+        transaction: &ScopedTransaction,
+        message: &AlertMessage,
+    ) -> Result<(), StoreError> {
+        let outdated: &[AlertNews] = match message.news {
+            AlertNews::Resolved => &[AlertNews::Firing, AlertNews::Repeated],
+            AlertNews::Firing => &[AlertNews::Resolved],
+            AlertNews::Repeated | AlertNews::Test => return Ok(()),
+        };
+        let outdated = outdated.iter().map(|news| news.as_str());
+        notification::Entity::update_many()
+            .col_expr(
+                notification::Column::Status,
+                Expr::value(NotificationStatus::Failed.as_str()),
+            )
+            .col_expr(notification::Column::Problem, Expr::value(OUTDATED))
+            .filter(notification::Column::OrganizationId.eq(self.organization.0))
+            .filter(notification::Column::RuleId.eq(message.alert_id))
+            .filter(notification::Column::Status.eq(NotificationStatus::Pending.as_str()))
+            .filter(notification::Column::News.is_in(outdated))
+            .exec(transaction)
+            .await?;
+        Ok(())
     }
 
     fn new_notification(

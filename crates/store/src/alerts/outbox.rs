@@ -102,7 +102,10 @@ impl ScopedStore {
             .filter(notification::Column::OrganizationId.eq(self.organization.0))
             .filter(notification::Column::Attempts.eq(seen));
         if let Some(due) = due {
-            change = change.col_expr(notification::Column::DueAt, Expr::value(due));
+            // What was given up meanwhile is not tried again.
+            change = change
+                .col_expr(notification::Column::DueAt, Expr::value(due))
+                .filter(Expr::cust(IS_PENDING));
         }
         change.exec(&self.database).await?;
         Ok(())

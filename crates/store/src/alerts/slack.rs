@@ -1,6 +1,7 @@
 //! The address of a channel of Slack: who has it can write there, so that it is kept sealed and shown by its ends alone.
 
 use fullbench_llm::Secret;
+use url::Url;
 use uuid::Uuid;
 
 use crate::vault::Purpose;
@@ -36,12 +37,11 @@ impl ScopedStore {
     ) -> Result<KeptAddress, StoreError> {
         let Some(url) = url.map(Secret::reveal) else { return Ok(KeptAddress::default()) };
         let sealed = self.seal(Purpose::Alert, url.as_bytes(), rule.as_bytes()).await?;
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let letters: Vec<char> = path.chars().collect();
+        let (host, rest) = parts(url);
+        let letters: Vec<char> = rest.chars().collect();
         let last_four = (letters.len() >= LONG_ENOUGH)
             .then(|| letters[letters.len() - SHOWN..].iter().collect());
-        Ok(KeptAddress { sealed: Some(sealed), host: Some(host.to_owned()), last_four })
+        Ok(KeptAddress { sealed: Some(sealed), host: Some(host), last_four })
     }
 
     /// The address that a rule's messages are sent to.
@@ -54,5 +54,33 @@ impl ScopedStore {
         let text = std::str::from_utf8(&opened)
             .map_err(|_| StoreError::Damaged("an address of Slack is no text".to_owned()))?;
         Ok(Secret::new(text))
+    }
+}
+
+/// The server of an address with its port, and what comes after it, which may be secret wherever it stands.
+fn parts(url: &str) -> (String, String) {
+    let Ok(url) = Url::parse(url) else { return (String::new(), String::new()) };
+    let host = url.host_str().unwrap_or_default();
+    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let rest = url[url::Position::BeforePath..].trim_start_matches('/');
+    (host, rest.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_an_address_is_its_server() {
+        for (url, host, rest) in [
+            ("https://hooks.slack.com/services/T/B/x", "hooks.slack.com", "services/T/B/x"),
+            ("https://host?token=SECRET", "host", "?token=SECRET"),
+            ("https://host#SECRET", "host", "#SECRET"),
+            ("https://ann:SECRET@host:8080/a", "host:8080", "a"),
+            ("https:host/SECRET", "host", "SECRET"),
+            ("SECRET", "", ""),
+        ] {
+            assert_eq!(parts(url), (host.to_owned(), rest.to_owned()), "{url}");
+        }
     }
 }

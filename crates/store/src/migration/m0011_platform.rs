@@ -8,9 +8,9 @@ use fullbench_types::{
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DbBackend, Schema};
 use sea_orm_migration::prelude::*;
 
-use super::frozen::{api_key, user};
+use super::frozen::{api_key, dataset_version, user};
 use crate::entity::platform::{
-    dataset, dataset_version, event, ground_truth, idempotency_key, organization, test_case,
+    dataset, event, ground_truth, idempotency_key, organization, test_case,
 };
 use crate::runs::now_milliseconds;
 

@@ -20,6 +20,7 @@ mod m0016_secrets;
 mod m0017_accounts;
 mod m0018_spending;
 mod m0019_alerts;
+mod m0020_validation_attempts;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -54,6 +55,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0017_accounts::Migration),
             Box::new(m0018_spending::Migration),
             Box::new(m0019_alerts::Migration),
+            Box::new(m0020_validation_attempts::Migration),
         ]
     }
 }

@@ -16,6 +16,9 @@ use crate::entity::run;
 use crate::runs::now_milliseconds;
 use crate::{ScopedStore, Store, StoreError};
 
+/// Deliveries that are written with one statement: SQLite takes 32,766 values in it.
+const TOGETHER: usize = 500;
+
 /// What follows from a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterAttempt {
@@ -93,8 +96,10 @@ impl ScopedStore {
             }
         }
         let has_some = !rows.is_empty();
-        if has_some {
-            delivery::Entity::insert_many(rows).exec_without_returning(transaction).await?;
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() {
+            let some: Vec<_> = rows.by_ref().take(TOGETHER).collect();
+            delivery::Entity::insert_many(some).exec_without_returning(transaction).await?;
         }
         Ok(has_some)
     }

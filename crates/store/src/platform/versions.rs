@@ -178,6 +178,7 @@ impl ScopedStore {
             columns: Set(None),
             schema_hash: Set(None),
             validation_status: Set(ValidationStatus::Pending.as_str().to_owned()),
+            validation_attempts: Set(0),
             validation_errors: Set(None),
             error_count: Set(0),
             content_hash: Set(None),
@@ -235,6 +236,35 @@ impl ScopedStore {
         let opener = self.opener(texts).await?;
         let versions = rows.into_iter().map(|row| record(row, &opener));
         Ok((versions.collect::<Result<_, _>>()?, total))
+    }
+
+    /// Times that it was begun to look through the rows of a version, and neither finished nor given up: whoever did it was
+    /// killed, or is at it.
+    pub async fn validation_attempts(&self, id: Uuid) -> Result<u32, StoreError> {
+        let rows = self.version_rows().filter(dataset_version::Column::Id.eq(id));
+        let row = rows.one(&self.database).await?.ok_or_else(|| not_found(id.to_string()))?;
+        Ok(row.validation_attempts as u32)
+    }
+
+    /// Notes that it is begun to look through the rows of a version, before it is: the process may not live to say it afterwards.
+    pub async fn begin_validation(&self, id: Uuid) -> Result<(), StoreError> {
+        self.count_validation(id, 1).await
+    }
+
+    /// Takes back that it was begun, for a reason that is none of the file.
+    pub async fn give_up_validation(&self, id: Uuid) -> Result<(), StoreError> {
+        self.count_validation(id, -1).await
+    }
+
+    async fn count_validation(&self, id: Uuid, more: i32) -> Result<(), StoreError> {
+        let attempts = dataset_version::Column::ValidationAttempts;
+        dataset_version::Entity::update_many()
+            .col_expr(attempts, Expr::col(attempts).add(more))
+            .filter(dataset_version::Column::Id.eq(id))
+            .filter(dataset_version::Column::OrganizationId.eq(self.organization.0))
+            .exec(&self.database)
+            .await?;
+        Ok(())
     }
 
     /// Keeps what was found in the rows of a version.

@@ -5,14 +5,17 @@ use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,
-    QueryFilter, QueryOrder, QuerySelect, Select,
+    QueryFilter, QueryOrder, QuerySelect, Select, TransactionTrait,
 };
 use uuid::Uuid;
 
 use super::{Page, from_json, time, to_json};
-use crate::entity::platform::webhook;
+use crate::entity::platform::{webhook, webhook_delivery};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
+
+/// Webhooks that an organization may have: each is told of every event by itself.
+const MOST_WEBHOOKS: u64 = 100;
 
 /// What is known of a webhook when it is made.
 #[derive(Debug, Clone)]
@@ -94,7 +97,25 @@ impl ScopedStore {
             updated_at: Set(now),
             created_by: Set(new.created_by),
         };
-        record(row.insert(&self.database).await?)
+        let transaction = self.database.begin().await?;
+        let row = row.insert(&transaction).await?;
+        if self.webhook_rows().count(&transaction).await? > MOST_WEBHOOKS {
+            return Err(StoreError::TooMany { kind: EntityKind::Webhook, limit: MOST_WEBHOOKS });
+        }
+        transaction.commit().await?;
+        record(row)
+    }
+
+    /// When a webhook was last tried out.
+    pub async fn last_webhook_test(&self, id: Uuid) -> Result<Option<Timestamp>, StoreError> {
+        let last = webhook_delivery::Entity::find()
+            .filter(webhook_delivery::Column::OrganizationId.eq(self.organization.0))
+            .filter(webhook_delivery::Column::WebhookId.eq(id))
+            .filter(webhook_delivery::Column::EventKind.eq(EventKind::WebhookTest.as_str()))
+            .order_by_desc(webhook_delivery::Column::CreatedAt)
+            .one(&self.database)
+            .await?;
+        last.map(|row| time(row.created_at)).transpose()
     }
 
     /// The webhook of this id.

@@ -19,6 +19,7 @@ on_every_backend!(
     what_is_noted_of_a_changed_rule_is_nothing,
     a_firing_rule_that_is_disabled_or_removed_ends,
     a_message_is_sent_by_one_and_tried_again,
+    what_is_over_is_not_told_after_its_end,
     rules_have_names_of_their_own_and_a_number,
     the_address_of_slack_is_sealed,
 );
@@ -71,9 +72,11 @@ async fn a_rule_fires_repeats_and_resolves(place: Place) {
 
     let told = told(own, alert.id).await;
     assert_eq!(told.len(), 9, "three times by webhooks and to two addresses");
-    let by_mail = told.iter().filter(|one| one.channel == AlertChannel::Email);
-    assert!(by_mail.clone().all(|one| one.status == NotificationStatus::Pending));
-    assert_eq!(by_mail.count(), 6);
+    let by_mail: Vec<_> = told.iter().filter(|one| one.channel == AlertChannel::Email).collect();
+    assert_eq!(by_mail.len(), 6);
+    let pending = by_mail.iter().filter(|one| one.status == NotificationStatus::Pending);
+    assert!(pending.clone().all(|one| one.news == AlertNews::Resolved), "the rest is over");
+    assert_eq!(pending.count(), 2);
     let events = events(own).await;
     let kinds: Vec<EventKind> = events.iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, [EventKind::AlertFiring, EventKind::AlertFiring, EventKind::AlertResolved]);
@@ -218,6 +221,32 @@ async fn a_message_is_sent_by_one_and_tried_again(place: Place) {
         assert!(statuses.contains(&expected), "{statuses:?}");
     }
     assert_eq!(fixture.store.next_notification_at().await.unwrap(), None);
+}
+
+async fn what_is_over_is_not_told_after_its_end(place: Place) {
+    use fullbench_store::AfterAttempt;
+    let fixture = Fixture::new(place).await;
+    let (own, now) = (&fixture.own, fixture.now);
+    let alert = own.create_alert(rule("errors")).await.unwrap();
+    assert_eq!(look(&fixture, Some(0.9), now).await, Some(AlertNews::Firing));
+    let mut firing = fixture.store.take_notifications(9, LEASE).await.unwrap();
+    assert_eq!(firing.len(), 2);
+    // One was tried before the end, the other is being tried while it comes.
+    let again = AfterAttempt::RetryAt(now);
+    let problem = || Some("no answer".to_owned());
+    let (tried, being_tried) = (firing.remove(0).notification, firing.remove(0).notification);
+    own.note_notification(&tried, problem(), again).await.unwrap();
+    assert_eq!(look(&fixture, Some(0.1), now).await, Some(AlertNews::Resolved));
+    own.note_notification(&being_tried, problem(), again).await.unwrap();
+    let due = fixture.store.take_notifications(9, LEASE).await.unwrap();
+    let news: Vec<AlertNews> = due.iter().map(|one| one.notification.news).collect();
+    assert_eq!(news, [AlertNews::Resolved; 2], "nobody hears of it twice, nor last");
+    let given_up = told(own, alert.id).await;
+    let given_up = given_up.iter().filter(|one| one.status == NotificationStatus::Failed);
+    assert!(
+        given_up.clone().all(|one| one.problem.as_ref().unwrap().contains("not true any more"))
+    );
+    assert_eq!(given_up.count(), 2);
 }
 
 async fn rules_have_names_of_their_own_and_a_number(place: Place) {

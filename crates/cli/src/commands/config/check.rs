@@ -2,11 +2,12 @@
 
 use std::io::ErrorKind;
 
+use fullbench_server::{ServingConfig, check_signing_in};
 use fullbench_store::{MasterKeySource, Store};
 
 use crate::arguments::config::CheckArguments;
 use crate::arguments::serve::ServeArguments;
-use crate::commands::serve::listen;
+use crate::commands::serve::{listen, server_config};
 use crate::commands::serving::serving_config;
 use crate::configuration::Configured;
 use crate::failure::{CliError, Exit};
@@ -29,6 +30,7 @@ pub(super) async fn run(
         }),
         connections(serve),
         address(serve),
+        signing_in(serve),
         master_keys(&configured.arguments.place).map(|keys| match keys {
             MasterKeySource::Given(_) => "secrets: kept under the key that is given".to_owned(),
             MasterKeySource::Folder => {
@@ -57,6 +59,16 @@ fn connections(serve: &ServeArguments) -> Result<String, CliError> {
         Some(files) => format!("TLS: certificate of {}", files.certificate.display()),
         None => "TLS: none".to_owned(),
     })
+}
+
+/// Whether people could sign in and be written to; nobody is asked.
+fn signing_in(serve: &ServeArguments) -> Result<String, CliError> {
+    // Whether the certificate can be read is another check.
+    let config = server_config(serve, ServingConfig::default())?;
+    check_signing_in(&config).map_err(|error| CliError::input(error.to_string(), None))?;
+    let mail = if config.mail.is_some() { "by the given server" } else { "none" };
+    let issuer = if config.oidc.is_some() { "by the given issuer too" } else { "by password" };
+    Ok(format!("mail: {mail}; signing in: {issuer}"))
 }
 
 fn traces(serve: &ServeArguments, configured: &Configured) -> Result<String, CliError> {

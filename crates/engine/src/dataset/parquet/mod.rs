@@ -1,7 +1,9 @@
 //! Parquet: row groups read one after the other.
 
 mod bounds;
+mod footer;
 mod page_head;
+mod thrift;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -77,7 +79,12 @@ fn bounded(
     // Older variants of LZ4 are tried without an end to what they unfold to.
     let properties = ReaderProperties::builder().set_backward_compatible_lz4(false).build();
     let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
-    let pages = file.try_clone()?;
+    let mut pages = file.try_clone()?;
+    match footer::check(&mut pages) {
+        Ok(()) => {}
+        Err(Unfit::TooLarge(why)) => return Ok(Err(why)),
+        Err(Unfit::Damaged(error)) => return Err(error),
+    }
     let reader = SerializedFileReader::new_with_options(file, options)?;
     match bounds.check(&pages, reader.metadata()) {
         Ok(()) => Ok(Ok(reader)),

@@ -1,12 +1,10 @@
 //! The head of a page as the file has it: how large the page says it is, read without believing any of it.
 //!
-//! Heads are written in Thrift's compact protocol. The reader of Parquet files has no way to ask for them, and readers of Thrift
-//! make room for as much as a length says; here nothing is kept but three numbers.
+//! The reader of Parquet files has no way to ask for heads.
 
-use std::io::{Error, ErrorKind, Read, Result};
+use std::io::{Read, Result};
 
-/// Structs within each other that a head may have.
-const DEEPEST: u32 = 16;
+use super::thrift::{Compact, STRUCT, damaged};
 
 /// What a page says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,21 +26,26 @@ impl PageHead {
     pub(super) fn read(source: &mut impl Read) -> Result<Self> {
         let (mut uncompressed, mut compressed, mut values) = (None, None, None);
         let (mut definitions, mut repetitions, mut is_dictionary) = (None, None, false);
-        let mut thrift = Compact { source };
+        let mut thrift = Compact::new(source);
+        // Fields that the reader knows must be of the kind it takes them for.
         thrift.each_field(0, &mut |thrift, field, kind| match field {
+            1 | 4 => thrift.integer(kind).map(drop),
             2 => once(&mut uncompressed, thrift.integer(kind)?),
             3 => once(&mut compressed, thrift.integer(kind)?),
             // Pages of values, of a dictionary, and of values of the second version: the first number is how many.
             5 | 7 | 8 if kind == STRUCT => {
-                let is_second_version = field == 8;
-                is_dictionary |= field == 7;
-                thrift.each_field(1, &mut |thrift, field, kind| match field {
-                    1 => once(&mut values, thrift.integer(kind)?),
-                    5 if is_second_version => once(&mut definitions, thrift.integer(kind)?),
-                    6 if is_second_version => once(&mut repetitions, thrift.integer(kind)?),
+                let page = field;
+                is_dictionary |= page == 7;
+                thrift.each_field(1, &mut |thrift, field, kind| match (page, field) {
+                    (_, 1) => once(&mut values, thrift.integer(kind)?),
+                    (8, 5) => once(&mut definitions, thrift.integer(kind)?),
+                    (8, 6) => once(&mut repetitions, thrift.integer(kind)?),
+                    (5 | 8, 2..=4) | (7, 2) => thrift.integer(kind).map(drop),
+                    (7, 3) | (8, 7) if !matches!(kind, 1 | 2) => Err(damaged()),
                     _ => thrift.skip(kind, 1),
                 })
             }
+            5..=8 => thrift.skip_one(kind, STRUCT, 0),
             _ => thrift.skip(kind, 0),
         })?;
         match (uncompressed, compressed) {
@@ -62,127 +65,6 @@ fn once(place: &mut Option<u64>, number: i64) -> Result<()> {
     match place.replace(number) {
         None => Ok(()),
         Some(_) => Err(damaged()),
-    }
-}
-
-fn damaged() -> Error {
-    Error::new(ErrorKind::InvalidData, "the head of a page is damaged")
-}
-
-const BYTE: u8 = 3;
-const DOUBLE: u8 = 7;
-const BINARY: u8 = 8;
-const LIST: u8 = 9;
-const SET: u8 = 10;
-const MAP: u8 = 11;
-const STRUCT: u8 = 12;
-
-/// Thrift's compact protocol.
-struct Compact<'source, R> {
-    source: &'source mut R,
-}
-
-/// Takes a field by its number and kind.
-type FieldSink<'sink, 'source, R> =
-    &'sink mut dyn FnMut(&mut Compact<'source, R>, i64, u8) -> Result<()>;
-
-impl<'source, R: Read> Compact<'source, R> {
-    fn byte(&mut self) -> Result<u8> {
-        let mut byte = [0];
-        self.source.read_exact(&mut byte)?;
-        Ok(byte[0])
-    }
-
-    fn varint(&mut self) -> Result<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(damaged())
-    }
-
-    fn zigzag(&mut self) -> Result<i64> {
-        let number = self.varint()?;
-        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
-    }
-
-    fn integer(&mut self, kind: u8) -> Result<i64> {
-        match kind {
-            4..=6 => self.zigzag(),
-            _ => Err(damaged()),
-        }
-    }
-
-    fn each_field(&mut self, depth: u32, take: FieldSink<'_, 'source, R>) -> Result<()> {
-        if depth > DEEPEST {
-            return Err(damaged());
-        }
-        let mut field = 0;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Ok(());
-            }
-            field = match head >> 4 {
-                0 => self.zigzag()?,
-                step => field + i64::from(step),
-            };
-            take(self, field, head & 0xf)?;
-        }
-    }
-
-    /// Passes a value over.
-    fn skip(&mut self, kind: u8, depth: u32) -> Result<()> {
-        match kind {
-            1 | 2 => Ok(()),
-            BYTE => self.byte().map(drop),
-            4..=6 => self.varint().map(drop),
-            DOUBLE => self.pass(8),
-            BINARY => {
-                let length = self.varint()?;
-                self.pass(length)
-            }
-            LIST | SET => {
-                let head = self.byte()?;
-                let length = if head >> 4 == 0xf { self.varint()? } else { u64::from(head >> 4) };
-                self.skip_many(length, &[head & 0xf], depth + 1)
-            }
-            MAP => match self.varint()? {
-                0 => Ok(()),
-                length => {
-                    let kinds = self.byte()?;
-                    self.skip_many(length, &[kinds >> 4, kinds & 0xf], depth + 1)
-                }
-            },
-            STRUCT => {
-                self.each_field(depth + 1, &mut |thrift, _, kind| thrift.skip(kind, depth + 1))
-            }
-            _ => Err(damaged()),
-        }
-    }
-
-    fn skip_many(&mut self, length: u64, kinds: &[u8], depth: u32) -> Result<()> {
-        if depth > DEEPEST {
-            return Err(damaged());
-        }
-        for _ in 0..length {
-            for kind in kinds {
-                // In a list a truth value takes a byte.
-                self.skip(if matches!(kind, 1 | 2) { BYTE } else { *kind }, depth)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn pass(&mut self, bytes: u64) -> Result<()> {
-        match std::io::copy(&mut self.source.by_ref().take(bytes), &mut std::io::sink())? {
-            passed if passed == bytes => Ok(()),
-            _ => Err(ErrorKind::UnexpectedEof.into()),
-        }
     }
 }
 
@@ -222,6 +104,12 @@ mod tests {
         let twice = [0x25, 0x02, 0x15, 0x02, 0x05, 0x04, 0x04, 0x00];
         let negative = [0x25, 0x01, 0x15, 0x02, 0x00];
         for bytes in [&twice[..], &negative, &[0x00], &[], &[0x25]] {
+            assert!(PageHead::read(&mut &*bytes).is_err(), "{bytes:?}");
+        }
+        // A type that says it is a text, and a size that is said by a field whose number is cut to 16 bits.
+        let other_kind = [0x18, 0x00, 0x15, 0x02, 0x15, 0x02, 0x00];
+        let long_number = [0x25, 0x02, 0x15, 0x02, 0x05, 0x84, 0x80, 0x08, 0x7e, 0x00];
+        for bytes in [&other_kind[..], &long_number] {
             assert!(PageHead::read(&mut &*bytes).is_err(), "{bytes:?}");
         }
         // Structs in structs, without an end.

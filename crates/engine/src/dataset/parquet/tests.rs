@@ -112,3 +112,18 @@ fn a_page_of_gzip_that_is_larger_than_it_says_is_refused() {
     target.write_all(&[0xc0, 0xb8, 0x02]).unwrap();
     refused(target, "a page is larger than it says");
 }
+
+#[test]
+fn a_schema_without_an_end_is_refused_and_no_crash() {
+    // Each group has the next one in it: `g`, required, one child.
+    let mut bytes = b"PAR1\x15\x02\x19\xfc\xe0\xd4\x03".to_vec();
+    bytes.extend([0x35, 0x00, 0x18, 1, b'g', 0x15, 0x02, 0x00].repeat(60_000));
+    let length = bytes.len() - 4;
+    bytes.extend(u32::try_from(length).unwrap().to_le_bytes());
+    bytes.extend(b"PAR1");
+    let mut target = tempfile::tempfile().unwrap();
+    target.write_all(&bytes).unwrap();
+    let (rows, problems) = read_all(target);
+    assert_eq!(rows, 0);
+    assert!(problems.len() == 1 && problems[0].contains("too deep"), "{problems:?}");
+}

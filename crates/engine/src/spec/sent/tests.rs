@@ -142,6 +142,11 @@ fn no_path_climbs_out_of_an_allowed_address() {
         "http://models.test/v1/..\\admin",
         "http://models.test/v1/..",
         "http://models.test/v12",
+        "http://models.test/v1/.\t./admin",
+        "http://models.test/v1/.\n./admin",
+        "http://models.test/v1/%2\te./admin",
+        "http://models.test/v1/a?b",
+        "http://models.test/v1/a#b",
     ] {
         assert!(!rules.allows(url), "{url}");
     }

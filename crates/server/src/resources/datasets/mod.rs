@@ -4,6 +4,7 @@ mod cases;
 mod diff;
 mod download;
 mod entity;
+mod form_heads;
 mod ground_truth;
 mod sample;
 mod upload;

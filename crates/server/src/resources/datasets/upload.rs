@@ -11,13 +11,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::form_heads::Heads;
 use super::{TAG, check_text};
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{NewId, PathParts};
 use crate::files::{Files, Incoming};
-use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, internal};
+use crate::problem::{INTERNAL, MALFORMED, MEDIA_TYPE, Problem, TOO_LARGE, internal};
 use crate::quotas::{Room, room_for_a_file};
 use crate::serving::read_on;
 use crate::work::{Reading, validate};
@@ -220,12 +221,19 @@ async fn receive(
         }
         return Err(room.problem());
     }
-    let mut form = Multipart::from_request(request, app)
+    let heads = Heads::default();
+    let mut form = Multipart::from_request(heads.watch(request), app)
         .await
         .map_err(|error| Problem::new(MALFORMED, error.body_text()))?;
     let (mut file, mut file_name, mut format) = (None, None, None);
     let (mut description, mut reading) = (None, Reading::default());
-    while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
+    loop {
+        let field = match heads.within(form.next_field()).await {
+            Ok(Some(field)) => field,
+            Ok(None) => break,
+            Err(_) if heads.are_too_long() => return Err(endless_head()),
+            Err(error) => return Err(unreadable(&error)),
+        };
         let name = field.name().unwrap_or_default().to_owned();
         match name.as_str() {
             "file" if file.is_none() => {
@@ -328,6 +336,14 @@ async fn text(
         .map_err(|_| Problem::field(name, "the field is no text in UTF-8"))?;
     check_text(name, &text, least, most)?;
     Ok(text)
+}
+
+fn endless_head() -> Problem {
+    Problem::new(
+        TOO_LARGE,
+        "the form has no part where one should begin, or a part with too long a head",
+    )
+    .hint("send a form with the file as `file`: curl -F file=@cases.jsonl …")
 }
 
 fn unreadable(error: &MultipartError) -> Problem {

@@ -41,11 +41,11 @@ async fn ready_to_work(State(app): State<App>) -> Result<Json<Health>, Problem> 
     if app.stop().is_cancelled() {
         return Err(Problem::new(UNAVAILABLE, "the server is shutting down"));
     }
-    match app.store().organizations().await {
-        Ok(_) => Ok(healthy().await),
+    match app.store().ping().await {
+        Ok(()) => Ok(healthy().await),
         Err(error) => {
-            tracing::warn!(%error, "the database cannot be asked");
-            Err(Problem::new(UNAVAILABLE, "the database cannot be asked"))
+            let told = Problem::new(UNAVAILABLE, "the database cannot be asked");
+            Err(Problem { reason: Some(error.to_string()), ..told })
         }
     }
 }

@@ -15,7 +15,7 @@ const FORMAT: &str = "text/plain; version=0.0.4";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let about = "In the text format of Prometheus. For who runs the server: with the token of `FULLBENCH_METRICS_TOKEN` as a \
-        bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids.";
+        bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids and the names of models and scorers.";
     vec![
         Endpoint::get("/metrics", "get_metrics", Rule::Operator, get)
             .about("health", "Measurements of the server", about)

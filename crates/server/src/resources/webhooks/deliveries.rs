@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{AttemptRecord, DeliveryFilter, DeliveryRecord, NewEvent};
 use fullbench_types::{Action, DeliveryStatus, EventKind, RunId};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,7 +16,10 @@ use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{PathParts, Query, has_more, page, usual_limit};
-use crate::problem::Problem;
+use crate::problem::{Problem, TOO_MANY};
+
+/// How often a webhook is tried out at most.
+const TEST_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
 /// Which deliveries to list.
 #[derive(Deserialize, JsonSchema)]
@@ -108,7 +111,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Action::ChangeWebhooks,
             test,
         )
-        .about(TAG, "Try a webhook out", "Sends it the event `webhook.test`.")
+        .about(
+            TAG,
+            "Try a webhook out",
+            "Sends it the event `webhook.test`. Once a minute at most.",
+        )
         .gives::<Delivery>(202, "It is being sent"),
         Endpoint::get(
             "/v1/webhook-deliveries",
@@ -140,6 +147,13 @@ async fn test(
 ) -> Result<Response, Problem> {
     let webhook = caller.store.webhook(id).await?;
     check_url(&app, "url", &webhook.url)?;
+    let last = caller.store.last_webhook_test(id).await?;
+    let rest = last.map(|last| TEST_EVERY - Timestamp::now().duration_since(last));
+    if let Some(rest) = rest.filter(SignedDuration::is_positive) {
+        let seconds = rest.as_secs().max(0) as u64 + 1;
+        let problem = Problem::new(TOO_MANY, "the webhook was tried out a moment ago");
+        return Err(problem.hint(format!("try again in {seconds} s")).retry_after(seconds));
+    }
     let data = json!({ "webhook_id": id });
     let event = NewEvent { run: None, kind: EventKind::WebhookTest, data };
     let delivery = caller.store.deliver_to(event, id).await?;

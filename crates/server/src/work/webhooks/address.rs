@@ -31,17 +31,34 @@ fn address_of(url: &Url) -> Option<IpAddr> {
     bare.parse().ok()
 }
 
+/// Who knows the addresses of names.
+pub(super) trait Names: Clone + Send + Sync + 'static {
+    /// All addresses of a name, public or not.
+    fn addresses(&self, name: String) -> impl Future<Output = io::Result<Vec<SocketAddr>>> + Send;
+}
+
+/// The system this runs on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SystemNames;
+
+impl Names for SystemNames {
+    async fn addresses(&self, name: String) -> io::Result<Vec<SocketAddr>> {
+        Ok(tokio::net::lookup_host((name, 0)).await?.collect())
+    }
+}
+
 /// Looks names up, and gives their public addresses alone.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PublicNames {
+pub(super) struct PublicNames<N> {
+    pub(super) names: N,
     pub(super) allow_private: bool,
 }
 
-impl Resolve for PublicNames {
+impl<N: Names> Resolve for PublicNames<N> {
     fn resolve(&self, name: Name) -> Resolving {
-        let allow_private = self.allow_private;
+        let Self { names, allow_private } = self.clone();
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let found = names.addresses(name.as_str().to_owned()).await?.into_iter();
             let usable: Vec<SocketAddr> =
                 found.filter(|address| allow_private || is_public(address.ip())).collect();
             if usable.is_empty() {
@@ -162,10 +179,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_of_this_machine_has_no_address() {
-        let names = PublicNames { allow_private: false };
+        let names = PublicNames { names: SystemNames, allow_private: false };
         let error = names.resolve("localhost".parse().unwrap()).await.err().unwrap();
         assert!(error.to_string().contains(PRIVATE));
-        let names = PublicNames { allow_private: true };
+        let names = PublicNames { names: SystemNames, allow_private: true };
         assert!(names.resolve("localhost".parse().unwrap()).await.is_ok());
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Model {
     /// SHA-256 over the names and types of the columns.
     pub schema_hash: Option<String>,
     pub validation_status: String,
+    /// How often it was begun to look through its rows and neither finished nor given up.
+    pub validation_attempts: i32,
     /// The problems that are shown, as JSON.
     #[sea_orm(column_type = "Text", nullable)]
     pub validation_errors: Option<String>,

@@ -569,6 +569,7 @@ ProblemCode = TypeAliasType(
         "duplicate_id",
         "unknown_field",
         "nul_character",
+        "unreadable",
     ],
 )
 """What is wrong, for programs. The words never change."""

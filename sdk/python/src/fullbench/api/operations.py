@@ -30,7 +30,7 @@ def get_readiness() -> Call[models.Health]:
 def get_metrics() -> Download:
     """Measurements of the server.
 
-    In the text format of Prometheus. For who runs the server: with the token of `FULLBENCH_METRICS_TOKEN` as a bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids.
+    In the text format of Prometheus. For who runs the server: with the token of `FULLBENCH_METRICS_TOKEN` as a bearer key, or without one from the machine itself. Nothing of what organizations keep is in it but their ids and the names of models and scorers.
     """
     return Download("GET", "/metrics")
 
@@ -1097,7 +1097,7 @@ def get_batch_webhook_secret() -> Call[models.WebhookSecret]:
 def test_webhook(webhook_id: UUID | str, *, idempotency_key: str | None = None) -> Call[models.Delivery]:
     """Try a webhook out.
 
-    Sends it the event `webhook.test`.
+    Sends it the event `webhook.test`. Once a minute at most.
 
     idempotency_key: A word of your own for this request: sent again, it is carried out once.
     """

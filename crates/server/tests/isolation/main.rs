@@ -9,6 +9,7 @@ mod common;
 mod made;
 mod open;
 mod operations;
+mod references;
 mod seen;
 mod walk;
 mod world;

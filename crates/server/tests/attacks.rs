@@ -1,5 +1,5 @@
-//! Attacks that concern no resource in particular: keys that are guessed, streams that outlive what opened them, fields that
-//! nobody asked for, addresses inside of the network, compressed bodies, headers made of names.
+//! Attacks that concern no resource in particular: secrets that are guessed or read, streams that outlive what opened them,
+//! addresses inside of the network, compressed bodies, headers made of names.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
@@ -7,15 +7,20 @@ mod common;
 use std::time::Duration;
 
 use common::backend::{self, Place, on_every_backend};
+use common::caller::{Caller, PASSWORD, person};
 use common::version::version;
-use common::{TestServer, answer, with_json};
-use fullbench_types::DEFAULT_ORGANIZATION;
+use common::{TestServer, add_key, answer, assert_unmarked, sha_256, with_json};
+use fullbench_store::{NewInvitation, NewSession};
+use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use jiff::Timestamp;
 use serde_json::json;
+use uuid::Uuid;
 
 on_every_backend!(
     a_key_is_right_to_the_last_letter_or_opens_nothing,
     a_stream_ends_with_what_opened_it,
-    no_field_is_taken_that_is_not_asked_for,
+    a_secret_is_looked_for_by_its_hash_alone,
+    no_secret_that_is_given_out_is_kept,
     models_inside_of_the_network_are_out_of_reach,
     bodies_are_never_decompressed,
     a_name_does_not_become_a_header,
@@ -69,39 +74,112 @@ async fn a_stream_ends_with_what_opened_it(place: Place) {
     assert!(!rest.contains("event:"), "nothing is told any more: {rest}");
 }
 
-/// Everything that is sent as JSON is asked for by name: an id, an owner or a price that somebody adds is refused.
-async fn no_field_is_taken_that_is_not_asked_for(place: Place) {
+/// Whatever opens something is found by its SHA-256: neither what is kept is a secret, nor is a secret what is kept.
+async fn a_secret_is_looked_for_by_its_hash_alone(place: Place) {
     let server = TestServer::start(place).await;
-    let (_, document) = server.get("/openapi.json").await;
-    let mut tried = 0;
-    for (path, operations) in document["paths"].as_object().unwrap() {
-        for (method, operation) in operations.as_object().unwrap() {
-            let body = &operation["requestBody"]["content"]["application/json"];
-            // What has ids in its path is read by the same means.
-            if body.is_null() || path.contains('{') {
-                continue;
+    let ann = person(&server.store, DEFAULT_ORGANIZATION, "ann@example.com", UserRole::Owner).await;
+    for kind in ["key", "session", "invitation", "password reset"] {
+        let opener = Opener { server: &server, user: ann.id, kind };
+        let known = opener.secret();
+        opener.keep(sha_256(&known)).await;
+        assert!(!opener.opens(&sha_256(&known)).await, "what is kept of a {kind} is none");
+        let plain = opener.secret();
+        opener.keep(plain.clone()).await;
+        assert!(!opener.opens(&plain).await, "a {kind} is not compared itself");
+        let last = if known.ends_with('0') { "1" } else { "0" };
+        let alike = format!("{}{last}", &known[..known.len() - 1]);
+        assert!(!opener.opens(&alike).await, "a {kind} that is right but for its last letter");
+        assert!(opener.opens(&known).await, "a {kind} is found by its hash");
+    }
+}
+
+/// Something that opens something, with a secret of our own.
+struct Opener<'server> {
+    server: &'server TestServer,
+    user: Uuid,
+    kind: &'static str,
+}
+
+impl Opener<'_> {
+    fn secret(&self) -> String {
+        let prefix = if self.kind == "session" { "fbs_" } else { "fb_" };
+        format!("{prefix}{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple())
+    }
+
+    async fn keep(&self, kept: String) {
+        let store = self.server.store.scoped(DEFAULT_ORGANIZATION);
+        let (id, expires_at) = (Uuid::now_v7(), Timestamp::now() + Duration::from_secs(3600));
+        match self.kind {
+            "key" => add_key(&store, None, UserRole::Viewer, kept).await,
+            "session" => {
+                let (user, token_hash) = (self.user, kept);
+                let (from_address, user_agent) = (None, None);
+                let password_set_at = store.user(user).await.unwrap().password_set_at;
+                let new = NewSession {
+                    id,
+                    user,
+                    password_set_at,
+                    token_hash,
+                    from_address,
+                    user_agent,
+                    expires_at,
+                };
+                store.start_session(new).await.unwrap().unwrap();
             }
-            let sent = json!({"organization_id": "00000000-0000-0000-0000-000000000001"});
-            let request = server.request(&method.to_uppercase(), path);
-            let (status, problem) = answer(with_json(request, &sent)).await;
-            // What is about an account is not for keys.
-            if status == 403 {
-                continue;
+            "invitation" => {
+                let (email, role) = (format!("{id}@example.com"), UserRole::Viewer);
+                let (token_hash, created_by) = (kept, None);
+                let new = NewInvitation { id, email, role, token_hash, created_by, expires_at };
+                store.invite(new).await.unwrap();
             }
-            let names_it = problem.to_string().contains("organization_id");
-            assert!(status == 422 && names_it, "{method} {path}: {status} {problem}");
-            tried += 1;
+            _ => store.allow_password_reset(self.user, kept, expires_at).await.unwrap(),
         }
     }
-    assert!(tried >= 15, "{tried}");
-    let (_, made) = server.post("/v1/datasets", json!({"name": "d", "type": "EVALUATION"})).await;
-    let path = format!("/v1/datasets/{}", made["dataset_id"].as_str().unwrap());
-    let more =
-        json!({"description": "new", "organization_id": "00000000-0000-0000-0000-000000000001"});
-    let (status, problem) = server.patch(&path, more).await;
-    let names_it = problem.to_string().contains("organization_id");
-    assert!(status == 422 && names_it, "{status} {problem}");
-    assert_eq!(server.get(&path).await.1["description"], json!(null), "nothing of it was taken");
+
+    /// Whether something opens that is none of the other answers.
+    async fn opens(&self, secret: &str) -> bool {
+        let nobody = Caller::nobody(self.server);
+        let request = match self.kind {
+            "key" => nobody.request("GET", "/v1/organization").bearer_auth(secret),
+            "session" => {
+                nobody.request("GET", "/v1/session").header("cookie", format!("fullbench={secret}"))
+            }
+            "invitation" => {
+                let body = json!({"token": secret, "name": "Bob", "password": PASSWORD});
+                with_json(nobody.request("POST", "/v1/invitations/accept"), &body)
+            }
+            _ => {
+                let body = json!({"token": secret, "password": PASSWORD});
+                with_json(nobody.request("POST", "/v1/password-resets/complete"), &body)
+            }
+        };
+        let (status, answer) = answer(request).await;
+        assert!(matches!(status, 200..=204 | 401 | 404), "{status} {answer}");
+        status < 400
+    }
+}
+
+async fn no_secret_that_is_given_out_is_kept(place: Place) {
+    let server = TestServer::start(place).await;
+    person(&server.store, DEFAULT_ORGANIZATION, "ann@example.com", UserRole::Owner).await;
+    let (_, key) = server.post("/v1/api-keys", json!({"name": "key"})).await;
+    let invited = json!({"email": "bob@example.com", "role": "viewer"});
+    let (_, invitation) = server.post("/v1/invitations", invited).await;
+    let ann = Caller::signed_in(&server, "ann@example.com", "default").await;
+    let (status, session) = ann.get("/v1/session").await;
+    assert_eq!(status, 200, "{session}");
+    let request = ann.request("GET", "/v1/session").build().unwrap();
+    let cookie = request.headers()["cookie"].to_str().unwrap();
+    for secret in [
+        key["key"].as_str().unwrap(),
+        invitation["token"].as_str().unwrap(),
+        cookie.strip_prefix("fullbench=").unwrap(),
+        session["csrf_token"].as_str().unwrap(),
+    ] {
+        assert!(secret.len() >= 64, "{secret}");
+        // Its first letters are kept, to tell it from others, and not what comes after them.
+        assert_unmarked(&server, &secret[10..26]).await;
+    }
 }
 
 async fn models_inside_of_the_network_are_out_of_reach(place: Place) {

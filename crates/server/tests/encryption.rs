@@ -7,10 +7,9 @@ mod common;
 mod uploading;
 
 use common::backend::{self, Place, on_every_backend};
-use common::{TestServer, answer, marked, with_json};
+use common::{TestServer, answer, assert_unmarked, with_json};
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_types::DEFAULT_ORGANIZATION;
-use sea_orm::sqlx::{self, AssertSqlSafe, Row};
 use serde_json::{Value, json};
 use uploading::{dataset, uploaded};
 
@@ -151,34 +150,6 @@ fn without_particulars(value: &mut Value, mark: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| without_particulars(item, mark)),
         Value::String(text) => *text = text.replace(mark, "MARK"),
         _ => {}
-    }
-}
-
-/// Columns of a PostgreSQL database that have the mark in them.
-async fn marked_columns(place: &Place, mark: &str) -> Vec<String> {
-    let mut connection = place.connect().await;
-    let scope = "SELECT set_config('fullbench.organization', 'system', false)";
-    sqlx::raw_sql(scope).execute(&mut connection).await.unwrap();
-    let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns \
-        WHERE table_schema = 'public'";
-    let mut found = Vec::new();
-    for row in sqlx::query(columns).fetch_all(&mut connection).await.unwrap() {
-        let (table, column): (String, String) = (row.get(0), row.get(1));
-        let sql = format!(
-            "SELECT count(*) FROM \"{table}\" WHERE position('{mark}' in \"{column}\"::text) > 0"
-        );
-        let row = sqlx::query(AssertSqlSafe(sql)).fetch_one(&mut connection).await.unwrap();
-        if row.get::<i64, _>(0) > 0 {
-            found.push(format!("{table}.{column}"));
-        }
-    }
-    found
-}
-
-async fn assert_unmarked(server: &TestServer, mark: &str) {
-    assert_eq!(marked(server.place.home(), mark), Vec::<std::path::PathBuf>::new());
-    if server.place.is_postgres() {
-        assert_eq!(marked_columns(&server.place, mark).await, Vec::<String>::new());
     }
 }
 

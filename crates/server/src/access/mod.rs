@@ -30,3 +30,22 @@ pub(crate) use secret::{NewSecret, hash_of, hex};
 pub(crate) use sign_in::{Shown, confirm_password, sign_in, slug_of};
 pub(crate) use tries::{Account, Tried, Try};
 pub(crate) use visitor::Visitor;
+
+#[cfg(test)]
+mod tests {
+    //! A server's parts without the server.
+    #![allow(clippy::unwrap_used)]
+
+    use fullbench_store::{Store, StoreLocation};
+
+    use crate::app::App;
+    use crate::config::ServerConfig;
+
+    /// What handlers share, over a store that is gone with its folder.
+    pub(super) async fn app() -> (App, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_at(folder.path(), &StoreLocation::default()).await.unwrap();
+        let app = App::new(store, ServerConfig::default(), bytes::Bytes::new(), None, None);
+        (app, folder)
+    }
+}

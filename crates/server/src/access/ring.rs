@@ -153,3 +153,75 @@ impl Holder for SessionHolder {
         app.store().note_session_use(self.session.id).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use axum::http::{Request, header};
+    use fullbench_store::{KeptSecret, NewApiKey};
+    use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+    use sha2::{Digest, Sha256};
+
+    use super::super::Caller;
+    use super::super::tests::app;
+    use super::*;
+
+    fn sha_256(secret: &str) -> Hash {
+        Sha256::digest(secret.as_bytes()).into()
+    }
+
+    /// A key of which this is kept.
+    async fn keep(app: &App, kept: String) {
+        let new = NewApiKey {
+            id: Uuid::now_v7(),
+            name: "key".to_owned(),
+            user: None,
+            role: UserRole::Viewer,
+            scopes: None,
+            requests_per_minute: None,
+            expires_at: None,
+            created_by: None,
+            secret: KeptSecret { prefix: "fb_0123456".to_owned(), hash: kept },
+        };
+        app.store().scoped(DEFAULT_ORGANIZATION).add_api_key(new).await.unwrap();
+    }
+
+    async fn opens(app: &App, secret: &str) -> bool {
+        let request = Request::builder().header(header::AUTHORIZATION, format!("Bearer {secret}"));
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        Caller::authenticate(app, &parts).await.is_ok()
+    }
+
+    /// What is looked for, in the database and in memory, is the SHA-256 of what was shown and nothing else: how far a guess is
+    /// right changes all of it, so that the time this takes tells nothing of a key.
+    #[tokio::test]
+    async fn what_is_looked_for_tells_nothing_of_a_secret() {
+        let (app, _folder) = app().await;
+        let key = format!("fb_{}", "0123456789abcdef".repeat(4));
+        let alike = |place: usize| format!("{}x{}", &key[..place], &key[place + 1..]);
+        // Keys that are the same up to one letter more each, and as many guesses.
+        let known: Vec<String> = (3..key.len()).step_by(2).map(alike).collect();
+        let guessed: Vec<String> = (4..key.len()).step_by(2).map(alike).collect();
+        for (known, guessed) in known.iter().zip(&guessed) {
+            keep(&app, hex(&sha_256(known))).await;
+            // Who could write into the table, and whatever compared the secret itself, would find these.
+            keep(&app, guessed.clone()).await;
+        }
+        for (known, guessed) in known.iter().zip(&guessed) {
+            assert!(opens(&app, known).await, "it is found by its hash: {known}");
+            assert!(!opens(&app, guessed).await, "it is not found by itself: {guessed}");
+            assert!(!opens(&app, &hex(&sha_256(known))).await, "nor is a hash a key: {known}");
+        }
+        let mut remembered: Vec<Hash> = app.keys().seen.read().unwrap().keys().copied().collect();
+        let mut expected: Vec<Hash> = known.iter().map(|known| sha_256(known)).collect();
+        remembered.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(remembered, expected, "hashes are remembered, of what opened something alone");
+        // In their order neighbours begin alike, if any do: the keys have up to 66 letters in common.
+        for pair in remembered.windows(2) {
+            let same = pair[0].iter().zip(&pair[1]).take_while(|(one, other)| one == other);
+            assert!(same.count() < 4, "{pair:?}");
+        }
+    }
+}

@@ -114,3 +114,62 @@ pub(super) fn failed() -> Problem {
     Problem::new(SIGN_IN, "mail address, password or code are not right")
         .hint("name the `organization` too if you belong to several")
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use fullbench_store::{NewOrganization, NewUser};
+    use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan, UserRole};
+
+    use super::super::passwords::tests::Cost;
+    use super::super::tests::app;
+    use super::*;
+    use crate::access::password_hash;
+
+    const PASSWORD: &str = "correct horse battery";
+
+    async fn person(app: &App, organization: OrganizationId, email: &str, has_password: bool) {
+        let password = has_password.then(|| password_hash(PASSWORD, email).unwrap());
+        let new = NewUser {
+            email: email.to_owned(),
+            name: "Ann".to_owned(),
+            role: UserRole::Viewer,
+            password,
+        };
+        app.store().scoped(organization).add_user(new).await.unwrap();
+    }
+
+    /// One comparison of the same cost for every address: whoever measures the time learns of no account.
+    #[tokio::test]
+    async fn nobody_costs_as_much_as_somebody() {
+        let (app, _folder) = app().await;
+        let new = NewOrganization {
+            name: "Other".to_owned(),
+            slug: "other".to_owned(),
+            plan: Plan::Free,
+        };
+        let other = app.store().create_organization(new).await.unwrap().id;
+        person(&app, DEFAULT_ORGANIZATION, "ann@example.com", true).await;
+        person(&app, DEFAULT_ORGANIZATION, "both@example.com", true).await;
+        person(&app, other, "both@example.com", true).await;
+        person(&app, DEFAULT_ORGANIZATION, "issuer@example.com", false).await;
+        for (who, email, organization, password) in [
+            ("somebody", "ann@example.com", Some("default"), "wrong password"),
+            ("nobody", "nobody@example.com", Some("default"), PASSWORD),
+            ("nobody anywhere", "nobody@example.com", None, PASSWORD),
+            ("somebody elsewhere", "ann@example.com", Some("other"), PASSWORD),
+            ("an organization that is not there", "ann@example.com", Some("none"), PASSWORD),
+            ("one of several", "both@example.com", None, PASSWORD),
+            ("who has no password", "issuer@example.com", Some("default"), PASSWORD),
+            ("what is no address", "not an address", Some("default"), PASSWORD),
+            ("an empty password", "nobody@example.com", Some("default"), ""),
+        ] {
+            let (totp_code, recovery_code) = (None, None);
+            let shown = Shown { email, password, organization, totp_code, recovery_code };
+            let refused = sign_in(&app, shown, &Visitor::default()).await.unwrap_err();
+            assert_eq!(refused.kind, SIGN_IN, "{who}: {refused:?}");
+            assert_eq!(app.passwords().took(), [Cost::TODAY], "{who}");
+        }
+    }
+}

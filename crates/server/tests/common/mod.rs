@@ -1,26 +1,29 @@
 //! A server for tests, on every backend of the store, with two organizations.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "../../../store/tests/backend/mod.rs"]
 pub(crate) mod backend;
+pub(crate) mod caller;
 pub(crate) mod captured;
 pub(crate) mod mail;
+mod marks;
 pub(crate) mod receiver;
 pub(crate) mod version;
 pub(crate) mod wire;
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use backend::Place;
 use fullbench_engine::SentRules;
 use fullbench_server::{Server, ServerConfig, first_key};
-use fullbench_store::{KeptSecret, NewApiKey, NewOrganization, Store};
+use fullbench_store::{KeptSecret, NewApiKey, NewOrganization, ScopedStore, Store};
 use fullbench_types::{OrganizationId, Plan, UserRole};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+
+pub(crate) use marks::{assert_unmarked, marked};
 
 /// A running server and somebody who calls it.
 pub(crate) struct TestServer {
@@ -129,37 +132,41 @@ impl TestServer {
 
     /// Asks again until the answer is as it should be.
     pub(crate) async fn wait(&self, path: &str, is_right: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..600 {
-            let (status, body) = self.get(path).await;
-            assert_eq!(status, 200, "{body}");
-            if is_right(&body) {
-                return body;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("{path} never came to what it should be: {}", self.get(path).await.1);
+        wait_for(|| self.request("GET", path), is_right).await
     }
 }
 
-/// A key of an organization.
+/// A key of an organization, which belongs to nobody.
 pub(crate) async fn new_key(store: &Store, organization: OrganizationId, role: UserRole) -> String {
-    let id = Uuid::now_v7();
-    let key = format!("fb_{}", id.simple());
-    let hash: String =
-        Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    key_of(&store.scoped(organization), None, role).await
+}
+
+/// A key of somebody, or of nobody in particular.
+pub(crate) async fn key_of(store: &ScopedStore, user: Option<Uuid>, role: UserRole) -> String {
+    let key = format!("fb_{}", Uuid::now_v7().simple());
+    add_key(store, user, role, sha_256(&key)).await;
+    key
+}
+
+/// A key of which this is kept.
+pub(crate) async fn add_key(store: &ScopedStore, user: Option<Uuid>, role: UserRole, hash: String) {
     let new = NewApiKey {
-        id,
+        id: Uuid::now_v7(),
         name: "other".to_owned(),
-        user: None,
+        user,
         role,
         scopes: None,
         requests_per_minute: None,
         expires_at: None,
         created_by: None,
-        secret: KeptSecret { prefix: key[..10].to_owned(), hash },
+        secret: KeptSecret { prefix: "fb_other".to_owned(), hash },
     };
-    store.scoped(organization).add_api_key(new).await.unwrap();
-    key
+    store.add_api_key(new).await.unwrap();
+}
+
+/// What is kept of a secret.
+pub(crate) fn sha_256(secret: &str) -> String {
+    Sha256::digest(secret.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Somebody of another organization.
@@ -199,27 +206,27 @@ impl OtherCaller<'_> {
     }
 }
 
-/// Files below a folder that have a mark in them.
-pub(crate) fn marked(folder: &Path, mark: &str) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(marked(&path, mark));
-            continue;
-        }
-        let stored = std::fs::read(&path).unwrap_or_default();
-        if stored.windows(mark.len()).any(|some| some == mark.as_bytes()) {
-            found.push(path);
-        }
-    }
-    found
-}
-
 /// The request with a JSON body.
 pub(crate) fn with_json(request: reqwest::RequestBuilder, body: &Value) -> reqwest::RequestBuilder {
     request.header("content-type", "application/json").body(body.to_string())
+}
+
+/// Asks again until the answer is as it should be.
+pub(crate) async fn wait_for(
+    request: impl Fn() -> reqwest::RequestBuilder,
+    is_right: impl Fn(&Value) -> bool,
+) -> Value {
+    let mut last = Value::Null;
+    for _ in 0..600 {
+        let (status, body) = answer(request()).await;
+        assert_eq!(status, 200, "{body}");
+        if is_right(&body) {
+            return body;
+        }
+        last = body;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{:?} never came to what it should be: {last}", request());
 }
 
 /// Status and body; null where there is none.

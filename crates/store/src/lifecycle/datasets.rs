@@ -6,6 +6,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use super::catalogue;
 use super::objects::{blobs_of, remove_unused, remove_unused_sealed};
 use super::runs::{Leftover, OPEN};
 use super::{Removed, RemovedRows};
@@ -38,6 +39,7 @@ impl Store {
         if seen.is_some_and(|seen| seen != before.revision) {
             return Err(StoreError::ChangedMeanwhile { kind, name });
         }
+        let tables = catalogue::tables().await?;
         let _held = scoped.lock_pending_versions(Some(id)).await?;
         let transaction = scoped.database.begin().await?;
         // Held until the end: nothing is added to it meanwhile.
@@ -55,7 +57,8 @@ impl Store {
         let runs = scoped.runs_of_dataset_in(&transaction, id, &name).await?;
         let (mut removed, mut leftover) = (Removed::default(), Leftover::default());
         for some in runs.chunks(500) {
-            scoped.remove_runs_in(&transaction, some, &mut removed, &mut leftover).await?;
+            let gone = (&mut removed, &mut leftover);
+            scoped.remove_runs_in(&transaction, &tables, some, gone).await?;
         }
         scoped.remove_events_in(&transaction, id, &mut removed).await?;
         leftover.contents.extend(versions.iter().filter_map(|version| version.content.clone()));

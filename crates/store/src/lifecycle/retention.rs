@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use fullbench_types::{AuditPhase, RunId};
 use jiff::Timestamp;
-use sea_orm::{ConnectionTrait, TransactionTrait};
+use sea_orm::ConnectionTrait;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::catalogue;
+use super::catalogue::{self, Owned};
 use super::objects::{blobs_of, remove_unused, remove_unused_sealed};
 use super::runs::{Leftover, OPEN, age_column};
 use super::{Removed, RemovedRows};
@@ -53,24 +53,47 @@ impl Store {
         key: &AuditKey,
         now: Timestamp,
     ) -> Result<Vec<RetentionReport>, StoreError> {
-        let mut reports = Vec::new();
+        let tables = catalogue::tables().await?;
+        let (mut reports, mut failed) = (Vec::new(), None);
         for organization in self.organizations().await? {
             let Some(older_than) = older_than(&organization, now) else { continue };
-            let scoped = self.scoped(organization.id);
-            let report = self.remove_older(&organization, older_than).await?;
-            if !report.rows.is_empty() {
-                let entry = NewAuditEntry {
-                    after: Some(json!(report)),
-                    ..NewAuditEntry::new("retention", "system", AuditPhase::Done)
-                };
-                scoped.append_audit(key, &[entry]).await?;
+            match self.remove_and_tell(&organization, &tables, older_than, key).await {
+                Ok(report) => reports.push(report),
+                // What fails for one is no reason for the others to keep theirs.
+                Err(error) => {
+                    let organization = organization.slug;
+                    tracing::error!(organization, %error, "what is too old could not be removed");
+                    failed = failed.or(Some(error));
+                }
             }
             reports.push(report);
         }
         let oldest = now.as_millisecond() - FAILURES_STAY.as_millis() as i64;
         let sql = format!("DELETE FROM sign_in_failures WHERE last_at < {oldest}");
         self.system().execute_unprepared(&sql).await?;
-        Ok(reports)
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(reports),
+        }
+    }
+
+    /// Removes what is too old in an organization; its audit log says how much it was.
+    async fn remove_and_tell(
+        &self,
+        organization: &OrganizationRecord,
+        tables: &[Owned],
+        older_than: Timestamp,
+        key: &AuditKey,
+    ) -> Result<RetentionReport, StoreError> {
+        let report = self.remove_older(organization, tables, older_than).await?;
+        if !report.rows.is_empty() {
+            let entry = NewAuditEntry {
+                after: Some(json!(report)),
+                ..NewAuditEntry::new("retention", "system", AuditPhase::Done)
+            };
+            self.scoped(organization.id).append_audit(key, &[entry]).await?;
+        }
+        Ok(report)
     }
 
     /// What would be removed.
@@ -114,6 +137,7 @@ impl Store {
         older_than: Timestamp,
     ) -> Result<RetentionReport, StoreError> {
         let scoped = self.scoped(organization.id);
+        tables: &[Owned],
         let bound = older_than.as_millisecond();
         let (mut removed, mut leftover) = (Removed::default(), Leftover::default());
         let old_runs = format!(
@@ -121,7 +145,7 @@ impl Store {
              AND state NOT IN {OPEN} ORDER BY id LIMIT {RUNS_TOGETHER}"
         );
         loop {
-            let transaction = scoped.database.begin().await?;
+            let transaction = scoped.begin_removing().await?;
             let values = vec![organization.id.0.into(), bound.into()];
             let rows = transaction.query_all_raw(scoped.statement(&old_runs, values)).await?;
             let runs: Vec<Uuid> =
@@ -129,11 +153,12 @@ impl Store {
             if runs.is_empty() {
                 break;
             }
-            scoped.remove_runs_in(&transaction, &runs, &mut removed, &mut leftover).await?;
+            let gone = (&mut removed, &mut leftover);
+            scoped.remove_runs_in(&transaction, tables, &runs, gone).await?;
             transaction.commit().await?;
         }
-        let transaction = scoped.database.begin().await?;
-        for owned in catalogue::tables().await?.iter().rev() {
+        let transaction = scoped.begin_removing().await?;
+        for owned in tables.iter().rev() {
             let Some(column) = age_column(owned) else { continue };
             let name = &owned.table.name;
             let sql =

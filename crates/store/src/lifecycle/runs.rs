@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ConnectionTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Value};
 use uuid::Uuid;
 
 use super::Removed;
-use super::catalogue::{self, Owned, Stays};
+use super::catalogue::{Owned, Stays};
 use crate::connection::ScopedTransaction;
+use crate::platform::lock_organization;
 use crate::{ScopedStore, StoreError};
 
 /// States of runs that are, or are about to be, worked on.
@@ -27,18 +28,27 @@ pub(super) fn places(first: usize, count: usize) -> String {
 }
 
 impl ScopedStore {
+    /// A transaction that looks for rows and then removes them.
+    pub(super) async fn begin_removing(&self) -> Result<ScopedTransaction, StoreError> {
+        let transaction = self.database.begin().await?;
+        // One that reads first cannot write any more once a server has written.
+        if transaction.get_database_backend() == DbBackend::Sqlite {
+            lock_organization(&transaction, self.organization).await?;
+        }
+        Ok(transaction)
+    }
+
     /// Removes these runs with all that is about them. What they were on is added to what may be left over.
     pub(super) async fn remove_runs_in(
         &self,
         transaction: &ScopedTransaction,
+        tables: &[Owned],
         runs: &[Uuid],
-        removed: &mut Removed,
-        leftover: &mut Leftover,
+        (removed, leftover): (&mut Removed, &mut Leftover),
     ) -> Result<(), StoreError> {
         if runs.is_empty() {
             return Ok(());
         }
-        let tables = catalogue::tables().await?;
         let mut values: Vec<Value> = vec![self.organization.0.into()];
         values.extend(runs.iter().map(|run| Value::from(*run)));
         let these = places(2, runs.len());

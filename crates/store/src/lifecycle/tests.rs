@@ -23,6 +23,7 @@ on_every_backend!(
     a_data_set_goes_with_its_results,
     a_data_set_in_use_stays,
     what_is_too_old_goes_and_is_told,
+    what_is_too_old_goes_while_others_write,
     exports_of_the_same_contents_are_the_same_bytes,
     an_erased_organization_leaves_nothing_and_takes_nothing_of_others,
 );
@@ -167,6 +168,28 @@ async fn what_is_too_old_goes_and_is_told(place: Place) {
 }
 
 async fn export(store: &Store, organization: OrganizationId) -> (crate::ExportContents, Vec<u8>) {
+async fn what_is_too_old_goes_while_others_write(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let settings = "UPDATE organizations SET settings = '{\"data_retention_days\": 30}'";
+    place.execute(settings).await.unwrap();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writing = tokio::spawn({
+        let (busy, stop) = (place.open().await.scoped(DEFAULT_ORGANIZATION), stop.clone());
+        async move {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let entry = NewAuditEntry::new("busy", "test", fullbench_types::AuditPhase::Done);
+                busy.append_audit(&key(), &[entry]).await.unwrap();
+            }
+        }
+    });
+    let removed = store.remove_old_data(&key(), Timestamp::now()).await;
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    writing.await.unwrap();
+    assert_eq!(removed.unwrap().len(), 2, "each organization");
+    assert_eq!(count(&counts(&place).await, "runs"), 0);
+}
+
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.tar.zst");
     let contents = store.export_organization(organization, &path, false).await.unwrap();

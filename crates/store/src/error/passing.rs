@@ -22,7 +22,7 @@ impl StoreError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::DatabaseDown(_) | Self::Busy | Self::Objects { .. } => true,
+            Self::DatabaseDown(_) | Self::Busy | Self::LogInUse | Self::Objects { .. } => true,
             Self::Unconnected { problem, .. } => {
                 matches!(problem, ConnectionProblem::Unreachable | ConnectionProblem::Full)
             }

@@ -66,7 +66,10 @@ impl Store {
                     failed = failed.or(Some(error));
                 }
             }
-            reports.push(report);
+        }
+        if let Err(error) = self.finish_erasures(key).await {
+            tracing::error!(%error, "the erasure of an organization is still to be finished");
+            failed = failed.or(Some(error));
         }
         let oldest = now.as_millisecond() - FAILURES_STAY.as_millis() as i64;
         let sql = format!("DELETE FROM sign_in_failures WHERE last_at < {oldest}");
@@ -134,10 +137,10 @@ impl Store {
     async fn remove_older(
         &self,
         organization: &OrganizationRecord,
+        tables: &[Owned],
         older_than: Timestamp,
     ) -> Result<RetentionReport, StoreError> {
         let scoped = self.scoped(organization.id);
-        tables: &[Owned],
         let bound = older_than.as_millisecond();
         let (mut removed, mut leftover) = (Removed::default(), Leftover::default());
         let old_runs = format!(

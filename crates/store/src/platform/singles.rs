@@ -131,7 +131,8 @@ impl ScopedStore {
         }
         transaction.commit().await?;
         self.events.tell(told);
-        self.spending_was_kept(spent).await
+        self.spending_was_kept(spent).await;
+        Ok(())
     }
 
     fn run_values(

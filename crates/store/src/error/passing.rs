@@ -54,7 +54,8 @@ pub(crate) fn is_lost(error: &DbErr) -> bool {
     }
 }
 
-fn is_refused_for_now(refused: &dyn DatabaseError) -> bool {
+/// Whether the database says that it takes nothing for now.
+pub(crate) fn is_refused_for_now(refused: &dyn DatabaseError) -> bool {
     let Some(code) = refused.code() else { return false };
     if refused.try_downcast_ref::<PgDatabaseError>().is_some() {
         return PASSING_CLASSES.iter().any(|class| code.starts_with(class))

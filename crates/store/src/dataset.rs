@@ -308,6 +308,9 @@ impl ScopedStore {
 
     async fn opened_dataset(
         &self,
+        if objects.contains_all(version.blocks.iter().map(|block| block.hash)) {
+            return Ok(());
+        }
         row: dataset_content::Model,
     ) -> Result<DatasetVersion, StoreError> {
         let opener = self.opener([row.manifest.as_str()]).await?;
@@ -335,7 +338,7 @@ impl ScopedStore {
             let first = version.blocks.first().map(|block| objects.get(&block.hash));
             !version.texts_deleted
                 && !matches!(first, Some(Err(StoreError::TextsDeleted)))
-                && version.blocks.iter().all(|block| objects.contains(&block.hash))
+                && objects.contains_all(version.blocks.iter().map(|block| block.hash))
         };
         Ok(version.filter(complete))
     }

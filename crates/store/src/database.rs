@@ -82,7 +82,21 @@ impl Store {
         let vault = Vault::new(home, &location.master_keys, database.clone());
         let home = home.to_owned();
         let (events, budgets) = (EventHub::new(), Budgets::default());
-        Ok((Self { home, database, locks, objects, events, budgets, vault }, applied))
+        let store = Self { home, database, locks, objects, events, budgets, vault };
+        // Who cannot say so cannot write objects either.
+        if let Err(error) = store.objects.register(&store.installation().await?).await {
+            tracing::warn!(%error, "it cannot be said that this installation keeps objects");
+        }
+        Ok((store, applied))
+    }
+
+    /// What tells this database from others that may keep objects in the same place: when its first tables were made.
+    pub(crate) async fn installation(&self) -> Result<String, StoreError> {
+        let backend = self.database.get_database_backend();
+        let sql = "SELECT MIN(applied_at) FROM seaql_migrations";
+        let row = self.database.query_one_raw(Statement::from_string(backend, sql)).await?;
+        let made: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+        Ok(format!("{}-{}", backend.as_str(), made.unwrap_or(0)))
     }
 
     /// Connects to a database as it is; none where there is no file.
@@ -129,6 +143,16 @@ impl Store {
     /// The keys of all organizations.
     pub(crate) fn vault(&self) -> &Vault {
         &self.vault
+    }
+
+    /// Where runs are locked.
+    pub(crate) fn locks(&self) -> &RunLocks {
+        &self.locks
+    }
+
+    /// Blobs and files of all organizations.
+    pub(crate) fn objects(&self) -> &ObjectStore {
+        &self.objects
     }
 
     /// What tells of events.

@@ -64,6 +64,7 @@ pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
 pub use dataset::{
     CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,
+    ground_truth_source,
 };
 pub use end_of_run::EndOfRun;
 pub use error::{ConnectionProblem, EntityKind, StoreError};

@@ -138,8 +138,15 @@ async fn finish(
     version: &VersionRecord,
     inspection: Inspection,
 ) -> Result<(), EngineError> {
-    let Inspection { rows, schema, schema_hash, problems, problem_count, version: frozen } =
-        inspection;
+    let Inspection {
+        rows,
+        schema,
+        schema_hash,
+        problems,
+        problem_count,
+        version: frozen,
+        unused_blocks,
+    } = inspection;
     let content = match &frozen {
         Some(frozen) => {
             let reading = version.reading.to_string();
@@ -149,6 +156,7 @@ async fn finish(
         }
         None => {
             store.clear_cases(version.id).await?;
+            store.remove_unused_blocks(unused_blocks).await?;
             None
         }
     };

@@ -46,7 +46,7 @@ pub use run::{
     Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, Stratum, check_monthly_budget,
     estimate, execute, prepare_new, prepare_rescore, prepare_resume,
 };
-pub use single::{AnswerScorers, Connections};
+pub use single::{AnswerScorers, Connections, SingleScore};
 pub use spec::{
     AllowedAddress, BudgetConfig, CacheConfig, DatasetConfig, DatasetMap, Definitions,
     EvaluationFile, EvaluationSpec, ExampleTemplate, GroupField, LoadedEvaluation,

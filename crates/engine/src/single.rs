@@ -4,16 +4,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ProviderKeys,
+    Budget, CacheMode, Gateway, GatewayOptions, Limits, ModelConfig, ProviderKeys, price_of,
 };
 use fullbench_score::{Item, NamedScorer};
 use fullbench_store::{DiskCache, ScopedStore, ScoreRecord};
-use fullbench_types::{Generation, Score, TestCase, UnitKey, UnscoredReason};
+use fullbench_types::{Generation, NanoDollars, Score, TestCase, UnitKey, UnscoredReason};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::run::{called_model, memory, no_key};
+use crate::run::{called_model, memory, no_key, no_price};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, observed, traced};
 
@@ -21,6 +21,7 @@ use crate::{EngineError, observed, traced};
 pub struct Connections {
     store: ScopedStore,
     gateway: Gateway,
+    monthly: Arc<Budget>,
     keys: ProviderKeys,
     keeps_texts: bool,
 }
@@ -40,12 +41,12 @@ impl Connections {
             organization: store.organization(),
             cache: cache.map(|cache| cache.of(store.organization())),
             cache_mode: CacheMode::Use,
-            budget: monthly,
+            budget: Arc::clone(&monthly),
             stop,
             keys: keys.clone(),
             batch: None,
         });
-        Self { store, gateway, keys, keeps_texts }
+        Self { store, gateway, monthly, keys, keeps_texts }
     }
 
     /// Whole texts are kept for later: replies in the cache, and outputs that were judged.
@@ -86,6 +87,10 @@ impl AnswerScorers {
         if let Some(variable) = asked.iter().find_map(|model| keys.missing_variable(model)) {
             return Err(no_key(&variable).into());
         }
+        let unpriced = asked.iter().find(|model| price_of(model).is_none());
+        if let Some(model) = unpriced.filter(|_| connections.monthly.limit().is_some()) {
+            return Err(no_price(&model.display_name()).into());
+        }
         for key in asked.iter().flat_map(|model| keys.used_by(model)) {
             connections.store.note_provider_key_use(key).await?;
         }
@@ -119,14 +124,16 @@ impl AnswerScorers {
         self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty())
     }
 
-    /// The score of one scorer; none where it was never asked for, because the server stops or the budget is used up.
+    /// The score of one scorer.
     pub async fn score(
         &self,
         scorer: usize,
         case: &TestCase,
         generation: &Generation,
-    ) -> Option<ScoreRecord> {
-        let NamedScorer { scorer, hash, name, .. } = self.scorers.get(scorer)?;
+    ) -> SingleScore {
+        let Some(NamedScorer { scorer, hash, name, .. }) = self.scorers.get(scorer) else {
+            return SingleScore::default();
+        };
         let items = [Item::new(case, generation)];
         let span = traced::scorer(&Span::current(), name, items.len());
         let scoring = AssertUnwindSafe(scorer.score(&items)).catch_unwind();
@@ -138,9 +145,19 @@ impl AnswerScorers {
         traced::scored(&span, &score);
         let unasked = [UnscoredReason::Cancelled, UnscoredReason::BudgetExhausted];
         if score.outcome.reason().is_some_and(|reason| unasked.contains(&reason)) {
-            return None;
+            return SingleScore { record: None, spent_on_open: score.cost.unwrap_or_default() };
         }
         let key = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
-        Some(ScoreRecord { key, scorer: hash.short(), revision: 0, score })
+        let record = ScoreRecord { key, scorer: hash.short(), revision: 0, score };
+        SingleScore { record: Some(record), spent_on_open: NanoDollars::ZERO }
     }
+}
+
+/// What came of asking a scorer.
+#[derive(Debug, Clone, Default)]
+pub struct SingleScore {
+    /// The score; none where it was not asked for to the end, because the server stops or the budget is used up.
+    pub record: Option<ScoreRecord>,
+    /// What was paid before that.
+    pub spent_on_open: NanoDollars,
 }

@@ -12,7 +12,7 @@ use crate::audit::AuditWriter;
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
 use crate::mail::Mailer;
-use crate::work::{Queue, Reports, SingleWriter, Singles, Streams};
+use crate::work::{Ongoing, Queue, Reports, SingleWriter, Singles, Streams};
 
 /// What all handlers share.
 #[derive(Clone)]
@@ -30,6 +30,7 @@ struct Shared {
     in_flight: InFlight,
     queue: Queue,
     singles: Singles,
+    ongoing: Ongoing,
     streams: Streams,
     reports: Reports,
     writer: SingleWriter,
@@ -54,6 +55,7 @@ impl App {
             audit: AuditWriter::start(store.clone()),
             queue: Queue::new(),
             singles: Singles::default(),
+            ongoing: Ongoing::new(stop.clone()),
             streams: Streams::default(),
             reports: Reports::default(),
             keys: KeyRing::default(),
@@ -120,6 +122,11 @@ impl App {
     /// Scorers that are ready for single answers.
     pub(crate) fn singles(&self) -> &Singles {
         &self.0.singles
+    }
+
+    /// What is being scored beside runs.
+    pub(crate) fn ongoing(&self) -> &Ongoing {
+        &self.0.ongoing
     }
 
     /// Events on their way to those who watch.

@@ -63,7 +63,7 @@ pub struct FieldProblem {
 }
 
 /// After how many seconds to try again what the store could not be used for.
-const RETRY_AFTER_SECONDS: u64 = 5;
+pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 
 /// A kind of problem: its code, status and title.
 pub(crate) type Kind = &'static (&'static str, StatusCode, &'static str);
@@ -194,6 +194,7 @@ impl From<&StoreError> for Problem {
         }
         let kind = match (error, error.code()) {
             (StoreError::ChangedMeanwhile { .. }, _) => CHANGED,
+            (StoreError::NoRoom { .. }, _) => QUOTA,
             (StoreError::TextsDeleted, _) => TEXTS_DELETED,
             (_, ErrorCode::NotFound) => NOT_FOUND,
             (_, ErrorCode::Conflict) => CONFLICT,

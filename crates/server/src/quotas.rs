@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use fullbench_store::{OrganizationSettings, ScopedStore};
-use fullbench_types::{ErrorCode, Plan, RunId};
+use fullbench_store::{ScopedStore, SpendingCeilings};
+use fullbench_types::{ErrorCode, NanoDollars, Plan, RunId};
 
 use crate::access::Caller;
 use crate::app::App;
@@ -19,6 +19,8 @@ pub struct Quotas {
     pub stored_bytes: Option<u64>,
     /// Runs that wait or are worked on.
     pub open_runs: Option<u64>,
+    /// What may be spent in a month, whatever budget the organization gives itself.
+    pub month: Option<NanoDollars>,
 }
 
 impl Default for Quotas {
@@ -27,6 +29,7 @@ impl Default for Quotas {
             requests_per_minute: NonZeroU32::new(60_000),
             stored_bytes: None,
             open_runs: Some(10_000),
+            month: None,
         }
     }
 }
@@ -49,22 +52,29 @@ pub enum Limit {
     StoredBytes(Option<u64>),
     /// Runs that wait or are worked on.
     OpenRuns(Option<u64>),
+    /// What may be spent in a month.
+    Month(Option<NanoDollars>),
 }
 
 impl ServerConfig {
-    /// How much an organization may do and have. Its own limit on requests can make that less, and never more.
-    pub(crate) fn quotas_of(&self, plan: Plan, settings: &OrganizationSettings) -> Quotas {
+    /// How much an organization with this plan may do and have.
+    pub(crate) fn quotas_of(&self, plan: Plan) -> Quotas {
         let mut quotas = self.quotas;
         for limited in self.plan_limits.iter().filter(|limited| limited.plan == plan) {
             match limited.limit {
                 Limit::RequestsPerMinute(limit) => quotas.requests_per_minute = limit,
                 Limit::StoredBytes(limit) => quotas.stored_bytes = limit,
                 Limit::OpenRuns(limit) => quotas.open_runs = limit,
+                Limit::Month(limit) => quotas.month = limit,
             }
         }
-        let own = settings.requests_per_minute.and_then(NonZeroU32::new);
-        quotas.requests_per_minute = own.into_iter().chain(quotas.requests_per_minute).min();
         quotas
+    }
+
+    /// What organizations may spend, by their plan.
+    pub(crate) fn spending_ceilings(&self) -> SpendingCeilings {
+        let plans = Plan::ALL.iter().map(|plan| (*plan, self.quotas_of(*plan).month)).collect();
+        SpendingCeilings { everybody: self.quotas.month, plans }
     }
 }
 
@@ -90,8 +100,8 @@ impl Room {
     }
 }
 
-/// How large a file may be that is uploaded now. Files that come at the same time are not known to each other, so that together
-/// they may be a little over it.
+/// How large a file may be that is uploaded now. Others that come at the same time are counted once they are there: of several the
+/// last one may be refused then.
 pub(crate) async fn room_for_a_file(app: &App, caller: &Caller) -> Result<Room, Problem> {
     let most = app.config().max_upload_bytes;
     let Some(quota) = caller.quotas.stored_bytes else {
@@ -131,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_changes_what_it_names_and_nobody_lifts_their_own_limit() {
+    fn a_plan_changes_what_it_names() {
         let requests = |limit| Limit::RequestsPerMinute(NonZeroU32::new(limit));
         let plan_limits = vec![
             PlanLimit { plan: Plan::Free, limit: requests(600) },
@@ -139,17 +149,12 @@ mod tests {
             PlanLimit { plan: Plan::Enterprise, limit: requests(0) },
         ];
         let config = ServerConfig { plan_limits, ..ServerConfig::default() };
-        let quotas = |plan, own| {
-            let settings = OrganizationSettings { requests_per_minute: own, ..Default::default() };
-            let quotas = config.quotas_of(plan, &settings);
+        let quotas = |plan| {
+            let quotas = config.quotas_of(plan);
             (quotas.requests_per_minute.map(NonZeroU32::get), quotas.stored_bytes)
         };
-        assert_eq!(quotas(Plan::Free, None), (Some(600), Some(1 << 30)));
-        assert_eq!(quotas(Plan::Free, Some(1_000_000)), (Some(600), Some(1 << 30)));
-        assert_eq!(quotas(Plan::Free, Some(5)), (Some(5), Some(1 << 30)));
-        assert_eq!(quotas(Plan::Starter, None), (Some(60_000), None));
-        assert_eq!(quotas(Plan::Starter, Some(70_000)), (Some(60_000), None));
-        assert_eq!(quotas(Plan::Enterprise, None), (None, None));
-        assert_eq!(quotas(Plan::Enterprise, Some(7)), (Some(7), None));
+        assert_eq!(quotas(Plan::Free), (Some(600), Some(1 << 30)));
+        assert_eq!(quotas(Plan::Starter), (Some(60_000), None));
+        assert_eq!(quotas(Plan::Enterprise), (None, None));
     }
 }

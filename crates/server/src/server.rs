@@ -63,6 +63,7 @@ impl Server {
             return Err(StartError::Mail(problem.to_owned()));
         }
         let issuer = issuer(&config).map_err(StartError::Issuer)?;
+        store.limit_spending(config.spending_ceilings());
         let app = App::new(store, config, document.into(), mailer, issuer);
         sweep::start(&app);
         work::start(&app).await?;

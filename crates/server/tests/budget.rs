@@ -3,16 +3,25 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::TestServer;
 use common::backend::{self, Place, on_every_backend};
 use common::version::version;
+use fullbench_engine::SentRules;
+use fullbench_server::{Limit, PlanLimit, ServerConfig};
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_store::Month;
-use fullbench_types::{DEFAULT_ORGANIZATION, NanoDollars};
+use fullbench_types::{DEFAULT_ORGANIZATION, NanoDollars, Plan};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-on_every_backend!(a_month_is_kept_over_all_runs_together);
+on_every_backend!(
+    a_month_is_kept_over_all_runs_together,
+    no_budget_of_ones_own_is_more_than_the_server_allows,
+    a_model_without_a_price_is_not_asked_where_there_is_a_budget,
+    what_was_paid_is_kept_when_the_caller_goes_away,
+);
 
 /// Two runs at once that would cost more than the month allows: together they stay below it, and what comes after is refused.
 async fn a_month_is_kept_over_all_runs_together(place: Place) {
@@ -54,6 +63,51 @@ async fn a_month_is_kept_over_all_runs_together(place: Place) {
     let free = json!({"input": "2+2?", "output": "4", "expected_output": "4",
         "metrics": ["exact_match"]});
     assert_eq!(server.post("/v1/evaluations", free).await.0, 201, "what costs nothing goes on");
+}
+
+async fn no_budget_of_ones_own_is_more_than_the_server_allows(place: Place) {
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let limit = Limit::Month(Some(NanoDollars::ZERO));
+    let plan_limits = vec![PlanLimit { plan: Plan::Free, limit }];
+    let rules = SentRules { addresses: vec![simulator.url().parse().unwrap()] };
+    let config = ServerConfig { rules, plan_limits, ..ServerConfig::default() };
+    let server = TestServer::start_with(place, config).await;
+    let rich = json!({"settings": {"cost_budget_monthly_usd": 1000.0}});
+    assert_eq!(server.patch("/v1/organization", rich).await.0, 200);
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["month_usd"]["limit"], 0.0, "{usage}");
+    let (status, problem) = server.post("/v1/evaluations", judged(&priced(&simulator))).await;
+    assert_eq!((status, &problem["code"]), (402, &json!("out_of_budget")), "{problem}");
+    assert_eq!(simulator.stats().calls, 0);
+}
+
+async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Place) {
+    let server = TestServer::start_with_models(place, "http://models.example").await;
+    set_budget(&server, 5.0).await;
+    let model = json!({"provider": "openai", "model": "unheard-of",
+        "base_url": "http://models.example/v1", "max_tokens": 20});
+    let (status, problem) = server.post("/v1/evaluations", judged(&model)).await;
+    assert_eq!(status, 422, "{problem}");
+    assert!(problem.to_string().contains("no price is known"), "{problem}");
+}
+
+async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {
+    let config = SimulatorConfig { latency_ms: 400.0, ..SimulatorConfig::default() };
+    let simulator = Simulator::start(config).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let request = server.request("POST", "/v1/evaluations").timeout(Duration::from_millis(100));
+    let gone = common::with_json(request, &judged(&priced(&simulator))).send().await;
+    assert!(gone.is_err_and(|error| error.is_timeout()), "the caller is gone");
+    let all = server.wait("/v1/evaluations", |all| all["total"] == 1).await;
+    assert_eq!(simulator.stats().calls, 1, "{all}");
+    let spent = server.store.scoped(DEFAULT_ORGANIZATION).spent_in(Month::now()).await.unwrap();
+    assert!(spent > NanoDollars::ZERO);
+}
+
+/// An answer that a model is to judge.
+fn judged(model: &Value) -> Value {
+    json!({"input": "Say hello.", "output": "hello", "metrics": ["coherence"],
+        "config": {"evaluator_model": model}})
 }
 
 /// A model with a price: ten dollars a million tokens.

@@ -33,12 +33,13 @@ async fn made(server: &TestServer, simulator: &Simulator) -> BTreeMap<&'static s
     let session = NewSession {
         id: uuid::Uuid::now_v7(),
         user: owner.id,
+        password_set_at: owner.password_set_at,
         token_hash: SECRET.to_owned(),
         from_address: Some(SECRET.to_owned()),
         user_agent: None,
         expires_at: Timestamp::now() + Duration::from_secs(3600),
     };
-    ids.insert("session_id", store.start_session(session).await.unwrap().id.to_string());
+    ids.insert("session_id", store.start_session(session).await.unwrap().unwrap().id.to_string());
     let invited = json!({"email": format!("{SECRET}@example.com"), "role": "viewer"});
     let (status, invitation) = server.post("/v1/invitations", invited).await;
     assert_eq!(status, 201, "{invitation}");

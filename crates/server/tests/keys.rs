@@ -104,23 +104,31 @@ async fn nobody_reaches_more_through_a_key(place: Place) {
 async fn a_key_makes_none_that_lasts_longer_or_is_used_more(place: Place) {
     let server = TestServer::start(place).await;
     let end = (jiff::Timestamp::now() + Duration::from_secs(3600)).to_string();
-    let wanted = json!({"name": "short", "expires_at": end, "requests_per_minute": 50});
-    let (short, _) = made(&server, &server.key, wanted).await;
+    let (short, short_id) =
+        made(&server, &server.key, json!({"name": "short", "expires_at": end})).await;
     let (status, child, _) =
         call(&server, &short, "POST", "/v1/api-keys", Some(json!({"name": "child"}))).await;
     assert_eq!(status, 201, "{child}");
     let ends = |text: &Value| text.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     let difference = ends(&child["expires_at"]).duration_since(end.parse().unwrap());
     assert!(difference.as_millis().abs() <= 1, "{child}");
-    assert_eq!(child["requests_per_minute"], 50);
     let later = (jiff::Timestamp::now() + Duration::from_secs(7200)).to_string();
-    for more in [json!({"expires_at": later}), json!({"requests_per_minute": 51})] {
-        let mut wanted = more.clone();
-        wanted["name"] = json!("more");
-        let (refused, problem, _) =
-            call(&server, &short, "POST", "/v1/api-keys", Some(wanted)).await;
-        let field = more.as_object().unwrap().keys().next().unwrap();
-        assert_eq!((refused, &problem["errors"][0]["field"]), (422, &json!(field)), "{problem}");
+    let more = json!({"name": "more", "expires_at": later});
+    let (refused, problem, _) = call(&server, &short, "POST", "/v1/api-keys", Some(more)).await;
+    assert_eq!((refused, &problem["errors"][0]["field"]), (422, &json!("expires_at")), "{problem}");
+    let (_, lasting) = made(&server, &server.key, json!({"name": "lasting"})).await;
+    for (id, expected) in [(lasting, 403), (short_id, 201)] {
+        let path = format!("/v1/api-keys/{id}/renew");
+        let (renewed, problem, _) = call(&server, &short, "POST", &path, Some(json!({}))).await;
+        assert_eq!(renewed, expected, "it renews nothing that lasts longer: {problem}");
+    }
+    // Each key is counted by itself, so that with more keys more would come through.
+    let slow = json!({"name": "slow", "requests_per_minute": 50});
+    let (slow, slow_id) = made(&server, &server.key, slow).await;
+    for path in ["/v1/api-keys".to_owned(), format!("/v1/api-keys/{slow_id}/renew")] {
+        let body = if path.ends_with("renew") { json!({}) } else { json!({"name": "child"}) };
+        let (refused, problem, _) = call(&server, &slow, "POST", &path, Some(body)).await;
+        assert_eq!(refused, 403, "{problem}");
     }
     let wanted = json!({"name": "service", "service": true});
     let (service, _) = made(&server, &server.key, wanted).await;

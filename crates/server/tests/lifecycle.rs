@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use common::backend::{self, Place, on_every_backend};
 use common::captured::Captured;
 use common::{TestServer, marked};
+use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_store::NewVersion;
 use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
 use serde_json::json;
@@ -19,6 +20,7 @@ on_every_backend!(
     a_file_with_a_problem_leaves_no_blocks,
     an_erased_organization_leaves_nothing_behind,
     nothing_is_removed_while_it_is_read,
+    what_a_judge_says_later_does_not_come_back_after_an_erasure,
     an_organization_that_was_erased_elsewhere_is_no_failure,
 );
 
@@ -109,6 +111,7 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
         file_hash: "0".repeat(64),
         reading: json!({}),
         created_by: None,
+        quota: None,
     };
     let version = store.add_version(version).await.unwrap().id;
     let reading = store.lock_run(RunId(version)).await.unwrap();
@@ -129,6 +132,27 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
     assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+}
+
+async fn what_a_judge_says_later_does_not_come_back_after_an_erasure(place: Place) {
+    let config = SimulatorConfig { latency_ms: 1_500.0, ..SimulatorConfig::default() };
+    let simulator = Simulator::start(config).unwrap();
+    let mut server = TestServer::start_with_models(place, &simulator.url()).await;
+    let judge = json!({"provider": "openai", "model": "sim-80",
+        "base_url": format!("{}/v1", simulator.url())});
+    let single = json!({"input": MARK, "output": MARK, "metrics": ["coherence"],
+        "config": {"evaluator_model": judge, "timeout_ms": 100}});
+    let (status, partial) = server.post("/v1/evaluations", single).await;
+    assert_eq!((status, &partial["status"]), (201, &json!("partial")), "{partial}");
+    let (_, organization) = server.get("/v1/organization").await;
+    let erased = json!({"slug": organization["slug"]});
+    let (status, receipt) = server.post("/v1/organization/erase", erased).await;
+    assert_eq!(status, 200, "{receipt}");
+    server.stop().await;
+    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    for table in ["runs", "generations", "scores", "run_progress", "dataset_contents"] {
+        assert_eq!(server.place.count(table).await, 0, "{table}");
+    }
 }
 
 /// The command line erases it while the server still believes in its key.

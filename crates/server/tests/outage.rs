@@ -10,7 +10,8 @@ use common::backend::Place;
 use common::version::version;
 use common::wire::Wire;
 use fullbench_simllm::{Simulator, SimulatorConfig};
-use fullbench_types::DEFAULT_ORGANIZATION;
+use fullbench_store::Month;
+use fullbench_types::{DEFAULT_ORGANIZATION, NanoDollars, RunId};
 use serde_json::{Value, json};
 
 /// A server whose wire to PostgreSQL can be cut; none without PostgreSQL.
@@ -29,7 +30,8 @@ fn simulator(latency_ms: f64) -> Simulator {
 }
 
 fn model(simulator: &Simulator) -> Value {
-    json!({"provider": "openai", "model": "sim-80", "base_url": format!("{}/v1", simulator.url())})
+    json!({"provider": "openai", "model": "sim-80", "base_url": format!("{}/v1", simulator.url()),
+        "price": {"input": 1.0, "output": 1.0}})
 }
 
 #[tokio::test]
@@ -57,6 +59,14 @@ async fn a_run_goes_on_after_the_database_was_away() {
     assert_eq!(done["progress"], json!({"total": 200, "completed": 200, "failed": 0}));
     let (status, results) = server.get(&format!("{path}/results?limit=200")).await;
     assert_eq!((status, results["results"].as_array().unwrap().len()), (200, 200), "{results}");
+    assert_eq!(simulator.stats().repeated_prompts, 0, "nothing was paid twice");
+    let run = RunId(job["job_id"].as_str().unwrap().parse().unwrap());
+    let lanes = store.lane_progress(run).await.unwrap();
+    let spent: NanoDollars = lanes.iter().map(|lane| lane.spent).sum();
+    let costs = results["results"].as_array().unwrap().iter();
+    let paid: f64 = costs.map(|result| result["cost_usd"].as_f64().unwrap()).sum();
+    assert!(paid > 0.0 && (spent.dollars() - paid).abs() < 1e-9, "{spent} of {paid}");
+    assert_eq!(store.spent_in(Month::now()).await.unwrap(), spent, "the month knows all of it");
 }
 
 #[tokio::test]

@@ -10,7 +10,11 @@ use fullbench_server::{Quotas, ServerConfig};
 use fullbench_types::DEFAULT_ORGANIZATION;
 use serde_json::{Value, json};
 
-on_every_backend!(files_are_stored_up_to_the_quota, runs_wait_up_to_the_quota);
+on_every_backend!(
+    files_are_stored_up_to_the_quota,
+    files_at_the_same_time_share_the_quota,
+    runs_wait_up_to_the_quota
+);
 
 fn config(stored_bytes: Option<u64>, open_runs: Option<u64>) -> ServerConfig {
     let quotas = Quotas { stored_bytes, open_runs, ..Quotas::default() };
@@ -54,6 +58,20 @@ async fn files_are_stored_up_to_the_quota(place: Place) {
     assert_eq!(server.delete(&path).await.0, 204);
     let (_, usage) = server.get("/v1/organization/usage").await;
     assert_eq!(usage["stored_bytes"]["used"], 0, "{usage}");
+}
+
+async fn files_at_the_same_time_share_the_quota(place: Place) {
+    let server = TestServer::start_with(place, config(Some(300), None)).await;
+    let new = json!({"name": "d", "type": "EVALUATION"});
+    let dataset = server.post("/v1/datasets", new).await.1["dataset_id"].clone();
+    let dataset = dataset.as_str().unwrap();
+    let uploads = (0..6).map(|_| upload(&server, dataset, 10));
+    let mut statuses: Vec<u16> =
+        futures::future::join_all(uploads).await.into_iter().map(|(status, _)| status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [202, 202, 403, 403, 403, 403]);
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["stored_bytes"], json!({"used": 300, "limit": 300}), "{usage}");
 }
 
 async fn runs_wait_up_to_the_quota(place: Place) {

@@ -20,7 +20,7 @@ pub struct Store {
     locks: RunLocks,
     objects: ObjectStore,
     events: EventHub,
-    budgets: Budgets,
+    pub(crate) budgets: Budgets,
     vault: Vault,
 }
 

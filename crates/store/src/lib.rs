@@ -94,12 +94,12 @@ pub use platform::{
 };
 pub use progress::{LaneProgress, RecordedUnit};
 pub use provider_batches::RunBatches;
-pub use recorder::{GenerationRecord, RunRecorder, ScoreRecord, ToldNames};
+pub use recorder::{GenerationRecord, RecordedGroup, RunRecorder, ScoreRecord, ToldNames};
 pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
 pub use sealed_text::SealedTexts;
-pub use spending::Month;
+pub use spending::{Month, SpendingCeilings};
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
 pub use vault::{
     ForgottenKeys, MasterKey, MasterKeyId, MasterKeySource, MasterKeyStatus, MasterKeys, Purpose,

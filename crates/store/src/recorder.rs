@@ -1,20 +1,28 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use fullbench_types::{
     ErrorCode, EventKind, Generation, NanoDollars, RunId, Score, UnitFailure, UnitKey,
 };
 use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
-use crate::platform::AddedEvents;
+use crate::platform::{AddedEvents, refuse_erased};
 use crate::runs::now_milliseconds;
 use crate::sealed_text::{RowKey, TextKeeper, catalogue};
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
+
+/// How long to wait before results are kept again that could not be, which doubles up to an end.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// For how long that is tried.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What a unit got from its model.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +46,19 @@ pub struct ScoreRecord {
     pub revision: u32,
     /// The score.
     pub score: Score,
+}
+
+/// What one commit holds.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedGroup<'group> {
+    /// Answers and failures.
+    pub generations: &'group [GenerationRecord<'group>],
+    /// Scores.
+    pub scores: &'group [&'group ScoreRecord],
+    /// How far each lane has come.
+    pub lanes: &'group [LaneProgress],
+    /// What was paid for scores that are still open.
+    pub spent_on_open: NanoDollars,
 }
 
 /// Writes the results of one run.
@@ -117,17 +138,51 @@ impl RunRecorder {
         scores: &[&ScoreRecord],
         lanes: &[LaneProgress],
     ) -> Result<(), StoreError> {
-        self.commit_with_open(generations, scores, lanes, NanoDollars::ZERO).await
+        let spent_on_open = NanoDollars::ZERO;
+        self.commit_group(RecordedGroup { generations, scores, lanes, spent_on_open }).await
     }
 
-    /// The same, with what was paid for scores that are still open.
-    pub async fn commit_with_open(
+    /// The same again and again while the store cannot be used, so that nothing is lost that was paid for; until it is told to
+    /// give up.
+    pub async fn commit_insisting(
         &self,
-        generations: &[GenerationRecord<'_>],
-        scores: &[&ScoreRecord],
-        lanes: &[LaneProgress],
-        spent_on_open: NanoDollars,
+        group: RecordedGroup<'_>,
+        give_up: impl Future<Output = ()>,
     ) -> Result<(), StoreError> {
+        let mut give_up = std::pin::pin!(give_up);
+        let (mut pause, until) = (FIRST_PAUSE, Instant::now() + PATIENCE);
+        let mut is_uncertain = false;
+        loop {
+            let committed = async {
+                // It may have been made, and only the word of it got lost: its costs must not be added twice.
+                if is_uncertain && self.has(group.lanes).await? {
+                    return Ok(());
+                }
+                self.commit_group(group).await
+            };
+            match committed.await {
+                Err(error) if error.is_passing() && Instant::now() < until => {
+                    tracing::warn!(run = %self.run, %error, "results wait until they can be kept");
+                    tokio::select! {
+                        () = &mut give_up => return Err(error),
+                        () = tokio::time::sleep(pause) => {}
+                    }
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    is_uncertain = true;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// Whether the lanes are as far as this; what costs something moves one.
+    async fn has(&self, lanes: &[LaneProgress]) -> Result<bool, StoreError> {
+        let kept = self.store.lane_progress(self.run).await?;
+        Ok(!lanes.is_empty() && lanes.iter().all(|lane| kept.contains(lane)))
+    }
+
+    async fn commit_group(&self, group: RecordedGroup<'_>) -> Result<(), StoreError> {
+        let RecordedGroup { generations, scores, lanes, spent_on_open } = group;
         let answers = generations.iter().filter_map(|record| record.result.ok()?.cost);
         let spent: NanoDollars =
             answers.chain(scores.iter().filter_map(|record| record.score.cost)).sum();
@@ -141,6 +196,7 @@ impl RunRecorder {
         self.store.insert_scores(&transaction, &keeper, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
         self.store.add_spending_in(&transaction, spent).await?;
+        refuse_erased(&transaction, self.store.organization).await?;
         let told = match &self.tells {
             Some(names) => {
                 let event = results_event(run, names, generations, scores, lanes);

@@ -3,13 +3,13 @@
 //! Costs are added to the month in the transaction that keeps the results they were paid for. Calls in flight are reserved in
 //! memory; what other processes spend is read every few seconds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use fullbench_llm::Budget;
-use fullbench_types::{NanoDollars, OrganizationId};
+use fullbench_types::{NanoDollars, OrganizationId, Plan};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -17,7 +17,7 @@ use sea_orm::{ConnectionTrait, EntityTrait};
 
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::spending;
-use crate::{ScopedStore, StoreError};
+use crate::{ScopedStore, Store, StoreError};
 
 /// How old the numbers of others may be.
 const READ_EVERY: Duration = Duration::from_secs(5);
@@ -46,9 +46,29 @@ impl fmt::Display for Month {
     }
 }
 
+/// What organizations may spend in a month at most, whatever they have decided themselves.
+#[derive(Debug, Clone, Default)]
+pub struct SpendingCeilings {
+    /// Everybody, unless their plan says otherwise; nothing for as much as they like.
+    pub everybody: Option<NanoDollars>,
+    /// Those with a plan.
+    pub plans: BTreeMap<Plan, Option<NanoDollars>>,
+}
+
+impl SpendingCeilings {
+    /// What may be spent with a plan.
+    #[must_use]
+    pub fn of(&self, plan: Plan) -> Option<NanoDollars> {
+        self.plans.get(&plan).copied().unwrap_or(self.everybody)
+    }
+}
+
 /// The budgets of organizations that were asked for in this process.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Budgets(Arc<Mutex<HashMap<OrganizationId, Shared>>>);
+pub(crate) struct Budgets {
+    shared: Arc<Mutex<HashMap<OrganizationId, Shared>>>,
+    ceilings: Arc<OnceLock<SpendingCeilings>>,
+}
 
 #[derive(Debug, Clone, Default)]
 struct Shared {
@@ -59,15 +79,22 @@ struct Shared {
 impl Budgets {
     /// The budget of an organization, and whether its numbers must be read again.
     fn of(&self, organization: OrganizationId) -> (Arc<Budget>, bool) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = all.entry(organization).or_default();
         let is_old = shared.read_at.is_none_or(|read_at| read_at.elapsed() >= READ_EVERY);
         (Arc::clone(&shared.budget), is_old)
     }
 
     fn was_read(&self, organization: OrganizationId) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(organization).or_default().read_at = Some(Instant::now());
+    }
+}
+
+impl Store {
+    /// Says what organizations may spend at most; once, before anything is spent.
+    pub fn limit_spending(&self, ceilings: SpendingCeilings) {
+        let _ = self.budgets.ceilings.set(ceilings);
     }
 }
 
@@ -75,8 +102,10 @@ impl ScopedStore {
     /// What all runs of the organization may spend together this month, with what they spent as it is now.
     pub async fn monthly_budget(&self) -> Result<Arc<Budget>, StoreError> {
         let (budget, _) = self.budgets.of(self.organization);
-        let settings = self.organization_record().await?.settings;
-        let limit = settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
+        let record = self.organization_record().await?;
+        let own = record.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
+        let ceiling = self.budgets.ceilings.get().and_then(|ceilings| ceilings.of(record.plan));
+        let limit = own.into_iter().chain(ceiling).min();
         budget.keep_to(limit, self.spent_in(Month::now()).await?);
         self.budgets.was_read(self.organization);
         Ok(budget)

@@ -8,20 +8,32 @@ use crate::{ScopedStore, StoreError};
 impl ScopedStore {
     /// Bytes of all files that were uploaded and not removed.
     pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
+        self.stored_bytes_in(&self.database).await
+    }
+
+    /// The same as it is seen by a transaction.
+    pub(crate) async fn stored_bytes_in(
+        &self,
+        connection: &impl ConnectionTrait,
+    ) -> Result<u64, StoreError> {
         let sql = "SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM dataset_versions WHERE organization_id = $1";
-        self.total(sql.to_owned()).await
+        self.total(connection, sql.to_owned()).await
     }
 
     /// Runs that wait or are worked on.
     pub async fn open_runs(&self) -> Result<u64, StoreError> {
         let sql =
             format!("SELECT COUNT(*) FROM runs WHERE organization_id = $1 AND state IN {OPEN}");
-        self.total(sql).await
+        self.total(&self.database, sql).await
     }
 
-    async fn total(&self, sql: String) -> Result<u64, StoreError> {
+    async fn total(
+        &self,
+        connection: &impl ConnectionTrait,
+        sql: String,
+    ) -> Result<u64, StoreError> {
         let statement = self.statement(sql, vec![self.organization.0.into()]);
-        let row = self.database.query_one_raw(statement).await?;
+        let row = connection.query_one_raw(statement).await?;
         let total: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
         Ok(u64::try_from(total).unwrap_or(0))
     }

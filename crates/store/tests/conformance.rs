@@ -67,7 +67,13 @@ async fn what_was_kept_is_kept_once_even_where_the_budget_cannot_be_read(place: 
     place.execute("UPDATE organizations SET plan = 'strange'").await.unwrap();
     let spent = NanoDollars(5);
     // Who gets an error keeps the same again.
-    store.recorder(run.id).commit_with_open(&[], &[], &[], spent).await.unwrap();
+    let group = fullbench_store::RecordedGroup {
+        generations: &[],
+        scores: &[],
+        lanes: &[],
+        spent_on_open: spent,
+    };
+    store.recorder(run.id).commit_insisting(group, std::future::pending()).await.unwrap();
     assert_eq!(store.spent_in(fullbench_store::Month::now()).await.unwrap(), spent);
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use bytesize::ByteSize;
 use fullbench_server::{Limit, PlanLimit};
-use fullbench_types::Plan;
+use fullbench_types::{NanoDollars, Plan};
 
 /// A plan by its name, in whatever letters.
 pub(super) fn plan(text: &str) -> Result<Plan, String> {
@@ -13,6 +13,13 @@ pub(super) fn plan(text: &str) -> Result<Plan, String> {
         format!("there is no plan `{text}`; plans are {}", names.join(", "))
     };
     Plan::from_word(&text.to_uppercase()).ok_or_else(wrong)
+}
+
+/// An amount of dollars.
+pub(super) fn dollars(text: &str) -> Result<NanoDollars, String> {
+    let amount = text.parse::<f64>().ok().filter(|amount| (0.0..=1e9).contains(amount));
+    let wrong = || format!("`{text}` is no amount of dollars such as 12.50");
+    amount.map(NanoDollars::from_dollars).ok_or_else(wrong)
 }
 
 /// What is otherwise with a plan: `PLAN.LIMIT=VALUE`.
@@ -39,9 +46,11 @@ pub(super) fn plan_limit(text: &str) -> Result<PlanLimit, String> {
             let runs: u64 = value.parse().map_err(|_| number())?;
             Limit::OpenRuns(Some(runs).filter(|runs| *runs > 0))
         }
+        "month_usd" if value == "none" => Limit::Month(None),
+        "month_usd" => Limit::Month(Some(dollars(value)?)),
         other => {
             return Err(format!(
-                "there is no limit `{other}`; limits are requests_per_minute, storage, open_runs"
+                "there is no limit `{other}`; limits are requests_per_minute, storage, open_runs, month_usd"
             ));
         }
     };
@@ -59,6 +68,9 @@ mod tests {
         assert_eq!(read("FREE.storage=1GiB"), Ok((Plan::Free, storage)));
         let open_runs = Limit::OpenRuns(None);
         assert_eq!(read("enterprise.open_runs=0"), Ok((Plan::Enterprise, open_runs)));
+        let month = Limit::Month(Some(NanoDollars::from_dollars(12.5)));
+        assert_eq!(read("FREE.month_usd=12.50"), Ok((Plan::Free, month)));
+        assert_eq!(read("STARTER.month_usd=none"), Ok((Plan::Starter, Limit::Month(None))));
         let requests = Limit::RequestsPerMinute(NonZeroU32::new(600));
         assert_eq!(read("Starter.requests_per_minute = 600"), Ok((Plan::Starter, requests)));
         for (wrong, said) in [
@@ -67,6 +79,7 @@ mod tests {
             ("FREE.size=1", "open_runs"),
             ("FREE.storage=much", "1GiB"),
             ("FREE.open_runs=-1", "0 means no limit"),
+            ("FREE.month_usd=much", "12.50"),
         ] {
             assert!(read(wrong).is_err_and(|message| message.contains(said)), "{wrong}");
         }

@@ -6,8 +6,9 @@ use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use fullbench_engine::AllowedAddress;
 use fullbench_server::PlanLimit;
+use fullbench_types::NanoDollars;
 
-use super::plans::plan_limit;
+use super::plans::{dollars, plan_limit};
 use super::serving::{ServingArguments, size};
 use super::signing_in::SigningInArguments;
 use super::traces::TraceArguments;
@@ -74,9 +75,13 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_OPEN_RUNS", default_value_t = 10_000)]
     pub(crate) quota_open_runs: u64,
 
+    /// Dollars that an organization may spend in a month, whatever budget it gives itself; as much as it likes unless it is said
+    #[arg(long, value_name = "USD", env = "FULLBENCH_QUOTA_MONTH_USD", value_parser = dollars)]
+    pub(crate) quota_month_usd: Option<NanoDollars>,
+
     /// What is otherwise for organizations of a plan: `PLAN.LIMIT=VALUE`, for example `FREE.storage=1GiB`
     ///
-    /// Limits are `requests_per_minute`, `storage` and `open_runs`, 0 for no limit; plans `FREE`, `STARTER`, `PROFESSIONAL`,
+    /// Limits are `requests_per_minute`, `storage` and `open_runs`, 0 for no limit, and `month_usd`, or `none`; plans `FREE`, `STARTER`, `PROFESSIONAL`,
     /// `ENTERPRISE`, given by `fullbench organization set-plan`.
     #[arg(
         long,

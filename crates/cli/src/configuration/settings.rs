@@ -83,6 +83,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("requests.per_minute", "requests_per_minute"),
     plain("quotas.storage", "quota_storage"),
     plain("quotas.open_runs", "quota_open_runs"),
+    plain("quotas.month_usd", "quota_month_usd"),
     plain("quotas.plans", "plan_limit"),
     plain("requests.header_timeout", "header_timeout"),
     plain("requests.body_idle_timeout", "body_idle_timeout"),

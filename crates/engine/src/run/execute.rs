@@ -163,6 +163,7 @@ async fn execute_in_span(
         &lanes,
         progress.clone(),
         scorers.is_empty(),
+        control.stop.clone(),
     );
     let recording = tokio::spawn(recorder.run(generated_receiver, scored_receiver, to_score));
     let opponents = Opponents::new(store.clone(), record.id, &scorers, &spec.models);

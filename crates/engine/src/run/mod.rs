@@ -23,7 +23,7 @@ pub use execute::{RunControl, RunEnd, execute};
 pub(crate) use memory::memory;
 pub use plan::{CaseSelection, Plan};
 pub use prepare::{PreparedRun, RunRequest, check_monthly_budget, prepare_new, prepare_resume};
-pub(crate) use prepare::{counted_plan, no_key, planned};
+pub(crate) use prepare::{counted_plan, no_key, no_price, planned};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;
 pub use sample::Stratum;

@@ -312,7 +312,13 @@ fn is_left(monthly: &Budget) -> Result<(), EngineError> {
     }
 }
 
-/// A budget cannot be kept for a model without a price.
+/// A budget cannot be kept for this model, since nobody knows its price.
+pub(crate) fn no_price(name: &str) -> InputProblem {
+    InputProblem::new(format!("there is a budget, and no price is known for `{name}`"))
+        .hint("add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens), or remove the budget")
+}
+
+/// What is wrong with models that have no price where there is a budget.
 fn missing_prices(evaluation: &LoadedEvaluation, monthly: &Budget) -> Vec<InputProblem> {
     if evaluation.spec.budget.is_none() && monthly.limit().is_none() {
         return Vec::new();
@@ -325,9 +331,7 @@ fn missing_prices(evaluation: &LoadedEvaluation, monthly: &Budget) -> Vec<InputP
             && price_of(&model).is_none()
             && told.insert((field.clone(), name.clone()))
         {
-            let problem = InputProblem::new(format!("there is a budget, and no price is known for `{name}`"))
-                .hint("add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens), or remove the budget");
-            problems.push(evaluation.problem(&field, problem));
+            problems.push(evaluation.problem(&field, no_price(&name)));
         }
     }
     problems

@@ -4,10 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fullbench_store::{GenerationRecord, LaneProgress, RunRecorder, ScoreRecord, StoreError};
+use fullbench_store::{
+    GenerationRecord, LaneProgress, RecordedGroup, RunRecorder, ScoreRecord, StoreError,
+};
 use fullbench_types::{FailureReason, NanoDollars, UnitKey};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use super::lane::GeneratedUnit;
@@ -62,6 +65,7 @@ pub(crate) struct Recorder {
     lanes: Vec<LaneState>,
     progress: Arc<Progress>,
     nothing_to_score: bool,
+    stop: CancellationToken,
 }
 
 /// What one commit holds.
@@ -84,6 +88,7 @@ impl Recorder {
         lanes: &[OpenLane],
         progress: Arc<Progress>,
         nothing_to_score: bool,
+        stop: CancellationToken,
     ) -> Self {
         let lanes = lanes.iter().map(|lane| {
             let mut state = LaneState {
@@ -97,7 +102,7 @@ impl Recorder {
             }
             state
         });
-        Self { store, lanes: lanes.collect(), progress, nothing_to_score }
+        Self { store, lanes: lanes.collect(), progress, nothing_to_score, stop }
     }
 
     /// Runs until the lanes and scoring are done; returns how far each lane came.
@@ -170,7 +175,13 @@ impl Recorder {
             changed.push(lane.progress);
         }
         let spent_on_open = scored.iter().map(|unit| unit.spent_on_open).sum();
-        self.store.commit_with_open(&records, &scores, &changed, spent_on_open).await?;
+        let group = RecordedGroup {
+            generations: &records,
+            scores: &scores,
+            lanes: &changed,
+            spent_on_open,
+        };
+        self.store.commit_insisting(group, self.stop.cancelled()).await?;
         for unit in scored.into_iter().filter(|unit| unit.complete) {
             traced::unit_recorded(&unit.span);
             self.done(unit.key, None);

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use governor::clock::{Clock, DefaultClock};
@@ -16,7 +17,7 @@ use crate::problem::{Problem, TOO_MANY};
 
 /// Seconds in which a limit is counted.
 const WINDOW: u32 = 60;
-/// Limiters that are remembered; past it those that nobody uses any more go.
+/// Limiters that are remembered; past it those go that are full again, since nobody used them for a whole window.
 const REMEMBERED: usize = 100_000;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformationMiddleware>;
@@ -24,8 +25,15 @@ type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformati
 /// How often everybody has called lately.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    limiters: RwLock<HashMap<(Uuid, NonZeroU32), Arc<Limiter>>>,
+    limiters: RwLock<HashMap<(Uuid, NonZeroU32), Arc<Remembered>>>,
     clock: DefaultClock,
+}
+
+/// A limiter, and when it was used last.
+#[derive(Debug)]
+struct Remembered {
+    limiter: Limiter,
+    used: Mutex<Instant>,
 }
 
 /// How near a caller is to their limits.
@@ -47,13 +55,18 @@ impl Limits {
     pub(super) fn count(&self, caller: &Caller) -> Pace {
         let own = caller.requests_per_minute.and_then(NonZeroU32::new);
         let all = caller.quotas.requests_per_minute;
+        // What the organization has set is counted beside what the server allows, so that setting it anew gives nothing.
+        let set = caller.settings.requests_per_minute.and_then(NonZeroU32::new);
+        let set = set.filter(|set| all.is_none_or(|all| *set < all));
         let organization = caller.store.organization().0;
         let mut pace = Pace::default();
-        for (policy, subject, quota) in
-            [("key", caller.credential.id(), own), ("organization", organization, all)]
-        {
+        for (policy, subject, quota) in [
+            ("key", caller.credential.id(), own),
+            ("settings", organization, set),
+            ("organization", organization, all),
+        ] {
             let Some(quota) = quota else { continue };
-            let left = match self.limiter(subject, quota).check() {
+            let left = match self.limiter(subject, quota).limiter.check() {
                 Ok(state) => Ok(state.remaining_burst_capacity()),
                 Err(wait) => Err(wait.wait_time_from(self.clock.now()).as_secs() + 1),
             };
@@ -66,18 +79,26 @@ impl Limits {
         pace
     }
 
-    fn limiter(&self, subject: Uuid, quota: NonZeroU32) -> Arc<Limiter> {
-        let place = (subject, quota);
+    fn limiter(&self, subject: Uuid, quota: NonZeroU32) -> Arc<Remembered> {
+        let (place, now) = ((subject, quota), Instant::now());
         let known = self.limiters.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(limiter) = known.get(&place) {
+            *limiter.used.lock().unwrap_or_else(PoisonError::into_inner) = now;
             return Arc::clone(limiter);
         }
         drop(known);
         let mut limiters = self.limiters.write().unwrap_or_else(PoisonError::into_inner);
         if limiters.len() >= REMEMBERED {
-            limiters.retain(|_, limiter| Arc::strong_count(limiter) > 1);
+            let window = Duration::from_secs(WINDOW.into());
+            limiters.retain(|_, limiter| {
+                let used = *limiter.used.lock().unwrap_or_else(PoisonError::into_inner);
+                now.duration_since(used) < window
+            });
         }
-        let made = || Arc::new(RateLimiter::direct(Quota::per_minute(quota)).with_middleware());
+        let made = || {
+            let limiter = RateLimiter::direct(Quota::per_minute(quota)).with_middleware();
+            Arc::new(Remembered { limiter, used: Mutex::new(now) })
+        };
         Arc::clone(limiters.entry(place).or_insert_with(made))
     }
 }

@@ -1,5 +1,6 @@
 //! Passwords: what may be one, and hashes by argon2id, which take memory and time on purpose.
 
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The most passwords that are hashed at once: many sign-ins wait for each other instead of taking all memory.
 #[derive(Debug)]
 pub(crate) struct Passwords {
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 /// What comparing a password with a hash gave.
@@ -41,7 +42,7 @@ pub(crate) enum Verdict {
 impl Default for Passwords {
     fn default() -> Self {
         let places = available_parallelism().map_or(1, |cores| cores.get());
-        Self { places: Semaphore::new(places) }
+        Self { places: Arc::new(Semaphore::new(places)) }
     }
 }
 
@@ -75,9 +76,15 @@ impl Passwords {
             let problem = Problem::new(UNAVAILABLE, "too many people sign in at this moment");
             problem.hint("try again a little later")
         };
-        let turn = tokio::time::timeout(PATIENCE, self.places.acquire()).await;
-        let _place = turn.map_err(|_| busy())?.map_err(|_| busy())?;
-        tokio::task::spawn_blocking(work)
+        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.places).acquire_owned()).await;
+        let place = turn.map_err(|_| busy())?.map_err(|_| busy())?;
+        // The work goes on when nobody waits for it any more, and so does its place.
+        let in_place = move || {
+            let done = work();
+            drop(place);
+            done
+        };
+        tokio::task::spawn_blocking(in_place)
             .await
             .map_err(|_| Problem::new(INTERNAL, "a password could not be hashed"))
     }
@@ -177,6 +184,24 @@ mod tests {
         let hash = PasswordHash::new(made.to_string());
         let verdict = Passwords::default().verify(Some(&hash), "long enough").await.unwrap();
         assert_eq!(verdict, Verdict::Outdated);
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_leaves_no_room_for_another_before_the_work_is_done() {
+        let passwords = Passwords { places: Arc::new(Semaphore::new(1)) };
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let work = passwords.in_turn(move || {
+            let _ = begun.send(());
+            let _ = ends.recv();
+        });
+        tokio::select! {
+            _ = work => unreachable!("it waits"),
+            _ = has_begun => {}
+        }
+        assert_eq!(passwords.places.available_permits(), 0);
+        end.send(()).unwrap();
+        let _free = passwords.places.acquire().await.unwrap();
     }
 
     #[test]

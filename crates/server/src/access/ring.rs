@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,8 @@ pub(crate) trait Holder: Clone + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Ring<H> {
     seen: RwLock<HashMap<Hash, Seen<H>>>,
+    /// How often rights were changed.
+    changes: AtomicU64,
 }
 
 /// Keys that were seen lately.
@@ -58,7 +61,7 @@ struct Seen<H> {
 
 impl<H> Default for Ring<H> {
     fn default() -> Self {
-        Self { seen: RwLock::default() }
+        Self { seen: RwLock::default(), changes: AtomicU64::new(0) }
     }
 }
 
@@ -81,6 +84,7 @@ impl<H: Holder> Ring<H> {
         {
             return Ok(Some(seen.holder.clone()).filter(|holder| holder.is_open(app)));
         }
+        let changes = self.changes.load(Ordering::SeqCst);
         let found = H::find(app, &hex(&hash)).await?.filter(|holder| holder.is_open(app));
         let mut noted = seen.as_ref().map(|seen| seen.noted);
         if let Some(holder) = &found
@@ -92,8 +96,9 @@ impl<H: Holder> Ring<H> {
         }
         let mut ring = self.seen.write().unwrap_or_else(PoisonError::into_inner);
         match (&found, noted) {
-            // One that is not known to have been used is looked for again the next time.
-            (Some(holder), Some(noted)) => {
+            // One that is not known to have been used is looked for again the next time, and so is one that may have been read
+            // before its rights were changed.
+            (Some(holder), Some(noted)) if changes == self.changes.load(Ordering::SeqCst) => {
                 if ring.len() >= REMEMBERED {
                     ring.retain(|_, seen| now.duration_since(seen.noted) < NOTED);
                 }
@@ -109,6 +114,7 @@ impl<H: Holder> Ring<H> {
     /// Forgets those whose rights were changed.
     pub(crate) fn forget(&self, is_changed: impl Fn(&H) -> bool) {
         let mut ring = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        self.changes.fetch_add(1, Ordering::SeqCst);
         ring.retain(|_, seen| !is_changed(&seen.holder));
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::NewSecret;
 use super::secret::hash_of;
+use super::sign_in::failed;
 use super::visitor::Visitor;
 use crate::app::App;
 use crate::problem::{Problem, internal};
@@ -34,6 +35,7 @@ pub(crate) async fn begin(
     let new = NewSession {
         id: Uuid::now_v7(),
         user: user.id,
+        password_set_at: user.password_set_at,
         token_hash: secret.kept.hash,
         from_address: visitor.address.map(|address| address.to_string()),
         user_agent: visitor.user_agent.clone(),
@@ -41,7 +43,7 @@ pub(crate) async fn begin(
     };
     let store = app.store().scoped(user.organization);
     app.audit().note(&store, signed_in_entry(user, visitor, AuditPhase::Done)).await?;
-    let session = store.start_session(new).await?;
+    let session = store.start_session(new).await?.ok_or_else(failed)?;
     Ok(Begun { session, token: secret.shown_once })
 }
 

@@ -109,7 +109,8 @@ async fn rehash(app: &App, credentials: &Credentials, password: &str) -> Result<
     Ok(())
 }
 
-fn failed() -> Problem {
+/// Somebody who could not be let in, whatever the reason.
+pub(super) fn failed() -> Problem {
     Problem::new(SIGN_IN, "mail address, password or code are not right")
         .hint("name the `organization` too if you belong to several")
 }

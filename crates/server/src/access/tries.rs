@@ -11,6 +11,8 @@ use crate::problem::{Problem, TOO_MANY};
 
 /// Failures of an account that are let pass before there are waits.
 const FREE_OF_ACCOUNT: u32 = 5;
+/// Failures of a mail address in all organizations together, and where none is named.
+const FREE_OF_ADDRESS: u32 = 10;
 /// Failures of a network, in which many people may be.
 const FREE_OF_NETWORK: u32 = 50;
 
@@ -26,7 +28,8 @@ pub(crate) enum Tried {
 /// A try that counts as failed until it is said to be none.
 pub(crate) struct Try {
     account: CountedTry,
-    network: Option<CountedTry>,
+    /// What a success forgets nothing of: others may have an account with the same address elsewhere.
+    others: Vec<CountedTry>,
 }
 
 impl Try {
@@ -42,32 +45,33 @@ impl Try {
             free,
         };
         let name = format!("{}\0{}", account.organization, account.email);
+        let address = counted("address", account.email, FREE_OF_ADDRESS);
         let account = counted("account", &name, FREE_OF_ACCOUNT);
-        let network =
-            visitor.network().map(|network| counted("network", &network, FREE_OF_NETWORK));
-        let all: Vec<CountedTry> =
-            [Some(account.clone()), network.clone()].into_iter().flatten().collect();
+        let network = visitor.network();
+        let network = network.map(|network| counted("network", &network, FREE_OF_NETWORK));
+        let others: Vec<CountedTry> = [Some(address), network].into_iter().flatten().collect();
+        let all = [std::slice::from_ref(&account), &others].concat();
         match app.store().begin_try(&all).await? {
             Some(wait) => Err(too_often(wait)),
-            None => Ok(Self { account, network }),
+            None => Ok(Self { account, others }),
         }
     }
 
-    /// It did not fail: what went wrong before is forgotten for the account, and stays for the network.
+    /// It did not fail: what went wrong before is forgotten for the account, and stays for its address and for the network.
     pub(crate) async fn succeeded(self, app: &App) -> Result<(), Problem> {
         app.store().forget_tries(&self.account.subject).await?;
-        self.take_back_network(app).await
+        self.take_back_others(app).await
     }
 
     /// It neither failed nor succeeded.
     pub(crate) async fn undecided(self, app: &App) -> Result<(), Problem> {
         app.store().take_back_try(&self.account).await?;
-        self.take_back_network(app).await
+        self.take_back_others(app).await
     }
 
-    async fn take_back_network(&self, app: &App) -> Result<(), Problem> {
-        if let Some(network) = &self.network {
-            app.store().take_back_try(network).await?;
+    async fn take_back_others(&self, app: &App) -> Result<(), Problem> {
+        for counted in &self.others {
+            app.store().take_back_try(counted).await?;
         }
         Ok(())
     }

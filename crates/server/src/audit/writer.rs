@@ -6,7 +6,7 @@ use std::time::Duration;
 use fullbench_store::{AuditKey, EntityKind, NewAuditEntry, ScopedStore, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::problem::{Problem, UNAVAILABLE};
+use crate::problem::{Problem, RETRY_AFTER_SECONDS, UNAVAILABLE};
 
 /// Entries that are appended together at most.
 const GROUP: usize = 512;
@@ -60,7 +60,8 @@ impl AuditWriter {
             Ok(Err(error)) => {
                 tracing::error!(%error, "the audit log cannot be written");
                 let detail = "the audit log cannot be written, and nothing is done without it";
-                Err(Problem::new(UNAVAILABLE, detail).hint("try again a little later"))
+                let problem = Problem::new(UNAVAILABLE, detail).hint("try again a little later");
+                Err(problem.retry_after(RETRY_AFTER_SECONDS))
             }
             Err(_) => Err(gone()),
         }

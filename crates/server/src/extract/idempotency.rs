@@ -130,6 +130,10 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
     };
     parts.extensions.insert(NewId(id));
     let response = next.run(Request::from_parts(parts, body)).await;
+    // Something may have been made before the server failed: the same request again is to find it.
+    if response.status().is_server_error() {
+        return Ok(response);
+    }
     if !response.status().is_success() {
         caller.store.release_key(&key).await?;
         return Ok(response);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fullbench_store::{ErasureReceipt, RunFilter, RunRecord, ScopedStore, StoreError};
 use fullbench_types::{OrganizationId, RunState};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::runner::cancel;
 use crate::app::App;
@@ -23,7 +23,11 @@ pub(crate) async fn erase(
     actor: &str,
 ) -> Result<ErasureReceipt, Problem> {
     let store = app.store().scoped(organization);
+    // Whoever was let in a moment ago is looked for again, and nothing is begun for single answers.
+    forget(app, organization);
+    let closed = app.ongoing().close(organization);
     stop(app, &store).await?;
+    timeout(PATIENCE, closed.ended()).await.map_err(|_| still_working())?;
     let (until, key) = (Instant::now() + PATIENCE, app.audit().key().await?);
     let erased = loop {
         match app.store().erase_organization(organization, &key, actor).await {
@@ -32,11 +36,16 @@ pub(crate) async fn erase(
             ended => break ended,
         }
     };
+    forget(app, organization);
+    Ok(erased?)
+}
+
+/// Forgets what is kept in memory.
+fn forget(app: &App, organization: OrganizationId) {
     app.keys().forget(|holder| holder.key.organization == organization);
     app.sessions().forget(|holder| holder.session.organization == organization);
     app.singles().forget(organization);
     app.reports().forget();
-    Ok(erased?)
 }
 
 /// Cancels all runs that are open, and waits until nobody here works on them.
@@ -55,11 +64,15 @@ async fn stop(app: &App, store: &ScopedStore) -> Result<(), Problem> {
             }
         }
         if Instant::now() > until {
-            let problem = Problem::new(CONFLICT, "a run of the organization does not stop");
-            return Err(problem.hint("cancel it, and try again when it has ended"));
+            return Err(still_working());
         }
         sleep(LOOK_AGAIN).await;
     }
+}
+
+fn still_working() -> Problem {
+    Problem::new(CONFLICT, "a run of the organization does not stop")
+        .hint("cancel it, and try again when it has ended")
 }
 
 async fn open_runs(store: &ScopedStore) -> Result<Vec<RunRecord>, Problem> {

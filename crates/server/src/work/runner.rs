@@ -99,7 +99,8 @@ async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) -> 
 /// Puts an interrupted run back into the queue after a pause. What its models had answered and could not be kept is asked for
 /// again, mostly of the cache.
 async fn take_up_again(app: &App, run: QueuedRun) {
-    if pause(app).await {
+    // Whoever looks for runs that nobody works on may have been here first.
+    if pause(app).await && !app.queue().has(run.run) {
         app.queue().push(run);
     }
 }

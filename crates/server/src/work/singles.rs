@@ -140,7 +140,7 @@ impl Singles {
         if let Some(connected) = connected.filter(is_right) {
             return Ok(connected.clone());
         }
-        let stop = app.stop().clone();
+        let stop = app.ongoing().stop_of(store.organization());
         let made = Arc::new(Connections::new(store.clone(), cache, monthly, keys, stop));
         all.insert(store.organization(), made.clone());
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);

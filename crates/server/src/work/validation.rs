@@ -72,6 +72,9 @@ async fn look_through(store: &ScopedStore, version: Uuid) {
             Ok(()) => return,
             // Another process is at it, which may end before it is done.
             Err(EngineError::Store(StoreError::RunLocked(_))) => {}
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%version, %error, "a version waits until it can be looked through");
+            }
             Err(error) => {
                 let is_gone = |error: StoreError| error.code() == ErrorCode::NotFound;
                 if store.version(version).await.is_err_and(is_gone) {

@@ -109,16 +109,35 @@ async fn an_invitation_ends_with_its_maker(place: Place) {
     assert_eq!(server.delete(&path).await.0, 204);
     assert_eq!(anybody.post(accept, acceptance(&later)).await.status, 404, "they are gone");
 
-    let (_, key) = server.post("/v1/api-keys", json!({"name": "k", "role": "admin"})).await;
-    let sent = json!({"email": "d@example.com", "role": "viewer"});
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let request = client.post(format!("{}/v1/invitations", server.url));
-    let (status, made) =
-        answer(with_json(request.bearer_auth(key["key"].as_str().unwrap()), &sent)).await;
-    assert_eq!(status, 201, "{made}");
+    let invite = async |key: &Value, email: &str, role: &str| {
+        let request = client.post(format!("{}/v1/invitations", server.url));
+        let request = request.bearer_auth(key["key"].as_str().unwrap());
+        let (status, made) =
+            answer(with_json(request, &json!({"email": email, "role": role}))).await;
+        assert_eq!(status, 201, "{made}");
+        made["token"].clone()
+    };
+    let (_, key) = server.post("/v1/api-keys", json!({"name": "k", "role": "admin"})).await;
+    let token = invite(&key, "d@example.com", "viewer").await;
     let path = format!("/v1/api-keys/{}", key["api_key_id"].as_str().unwrap());
     assert_eq!(server.delete(&path).await.0, 200);
-    assert_eq!(anybody.post(accept, acceptance(&made["token"])).await.status, 404);
+    assert_eq!(anybody.post(accept, acceptance(&token)).await.status, 404, "the key is revoked");
+
+    let member = person(&server, "second@example.com", UserRole::Admin).await;
+    let mut admin = Browser::signed_in(&server, "second@example.com").await;
+    let key = admin.post("/v1/api-keys", json!({"name": "own", "role": "admin"})).await.body;
+    let (high, low) = (
+        invite(&key, "e@example.com", "admin").await,
+        invite(&key, "f@example.com", "viewer").await,
+    );
+    let path = format!("/v1/members/{}", member.id);
+    assert_eq!(server.patch(&path, json!({"role": "engineer"})).await.0, 200);
+    let refused = anybody.post(accept, acceptance(&high)).await.status;
+    assert_eq!(refused, 404, "whose key it was is no admin");
+    assert_eq!(server.patch(&path, json!({"disabled": true})).await.0, 200);
+    let refused = anybody.post(accept, acceptance(&low)).await.status;
+    assert_eq!(refused, 404, "whose key it was may do nothing");
 }
 
 async fn who_comes_in_is_noted(place: Place) {

@@ -14,7 +14,8 @@ use crate::common::TestServer;
 on_every_backend!(
     settings_are_changed_one_by_one,
     a_new_limit_holds_at_once,
-    nobody_lifts_the_limit_of_the_server
+    nobody_lifts_the_limit_of_the_server,
+    who_runs_the_server_gives_plans
 );
 
 async fn settings_are_changed_one_by_one(place: Place) {
@@ -72,17 +73,32 @@ async fn nobody_lifts_the_limit_of_the_server(place: Place) {
         let answer = server.request("GET", "/v1/organization").send().await.unwrap();
         answer.headers()["ratelimit-policy"].to_str().unwrap().to_owned()
     };
-    let body = json!({"settings": {"requests_per_minute": 1_000_000}});
-    assert_eq!(server.patch("/v1/organization", body).await.0, 200);
+    let set = async |limit: u32| {
+        let body = json!({"settings": {"requests_per_minute": limit}});
+        server.patch("/v1/organization", body).await.0
+    };
+    assert_eq!(set(1_000_000).await, 200);
     assert!(policy().await.contains("q=5;"), "its own limit is no more than the server's");
+    assert_eq!((set(4).await, set(3).await, set(2).await), (200, 200, 200));
+    assert_eq!(set(1_000_000).await, 429, "another limit is no new allowance");
+}
+
+async fn who_runs_the_server_gives_plans(place: Place) {
+    let limit = Limit::RequestsPerMinute(NonZeroU32::new(800));
+    let plan_limits = vec![PlanLimit { plan: Plan::Starter, limit }];
+    let config = ServerConfig { plan_limits, ..ServerConfig::default() };
+    let server = TestServer::start_with(place, config).await;
     let (status, problem) = server.patch("/v1/organization", json!({"plan": "STARTER"})).await;
     assert_eq!(status, 422, "nobody gives themselves a plan: {problem}");
     let store = server.store.scoped(DEFAULT_ORGANIZATION);
     let change = OrganizationChange { plan: Some(Plan::Starter), ..Default::default() };
     store.change_organization(change).await.unwrap();
     // Any change of the organization lets the server look again at once.
-    assert_eq!(server.patch("/v1/organization", json!({"name": "Acme"})).await.0, 200);
-    assert!(policy().await.contains("q=8;"), "who runs the server gives a plan");
+    let (status, changed) = server.patch("/v1/organization", json!({"name": "Acme"})).await;
+    assert_eq!((status, &changed["plan"]), (200, &json!("STARTER")), "{changed}");
+    let answer = server.request("GET", "/v1/organization").send().await.unwrap();
+    let policy = answer.headers()["ratelimit-policy"].to_str().unwrap();
+    assert!(policy.contains("q=800;"), "{policy}");
 }
 
 async fn a_new_limit_holds_at_once(place: Place) {

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use fullbench_server::{MailConfig, ServerConfig};
-use fullbench_types::UserRole;
+use fullbench_server::{MailConfig, ServerConfig, password_hash};
+use fullbench_store::{NewSession, UserRecord};
+use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use jiff::Timestamp;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::backend::{Place, on_every_backend};
 use crate::browser::{Browser, PASSWORD, person};
@@ -12,6 +15,7 @@ use crate::common::TestServer;
 use crate::common::mail::{MailServer, token_of};
 
 on_every_backend!(
+    a_sign_in_from_before_a_new_password_opens_nothing,
     a_changed_password_ends_the_other_sessions,
     a_forgotten_password_is_set_once_by_mail,
     guessing_the_old_password_is_counted,
@@ -120,4 +124,27 @@ async fn a_forgotten_password_is_set_once_by_mail(place: Place) {
     assert_eq!(letter.to, ["bob@example.com"]);
     let accepted = json!({"token": token_of(&letter), "name": "Bob", "password": NEW});
     assert_eq!(anybody.post("/v1/invitations/accept", accepted).await.status, 201);
+}
+
+/// Who showed the old password a moment before it was changed is neither let in afterwards, nor changes it back.
+async fn a_sign_in_from_before_a_new_password_opens_nothing(place: Place) {
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let before = person(&server, EMAIL, UserRole::Engineer).await;
+    let session = |person: &UserRecord| NewSession {
+        id: Uuid::now_v7(),
+        user: person.id,
+        password_set_at: person.password_set_at,
+        token_hash: Uuid::now_v7().to_string(),
+        from_address: None,
+        user_agent: None,
+        expires_at: Timestamp::now() + Duration::from_secs(60),
+    };
+    let hash = || password_hash(NEW, EMAIL).unwrap();
+    store.set_password(before.id, hash()).await.unwrap();
+    assert_eq!(store.start_session(session(&before)).await.unwrap(), None);
+    assert!(!store.change_password(&before, hash(), Uuid::now_v7()).await.unwrap());
+    let now = store.user(before.id).await.unwrap();
+    assert!(store.start_session(session(&now)).await.unwrap().is_some());
+    assert!(store.change_password(&now, hash(), Uuid::now_v7()).await.unwrap());
 }

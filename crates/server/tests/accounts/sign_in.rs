@@ -148,7 +148,7 @@ async fn a_weaker_hash_is_made_anew(place: Place) {
     let weak = Argon2::new(Algorithm::Argon2id, Version::V0x13, weak);
     let hash: Phc = weak.hash_password_with_salt(PASSWORD.as_bytes(), &[1; 16]).unwrap();
     let old = PasswordHash::new(hash.to_string());
-    store.set_password(ann.id, old.clone(), None).await.unwrap();
+    store.set_password(ann.id, old.clone()).await.unwrap();
     let mut browser = Browser::signed_in(&server, "ann@example.com").await;
     let new = store.credentials(ann.id).await.unwrap().password.unwrap();
     assert!(new.phc().contains("m=19456,t=2,p=1"), "the parameters are those of today");

@@ -39,6 +39,7 @@ pub(crate) async fn version(store: &ScopedStore, rows: impl Iterator<Item = Valu
         file_hash: "0".repeat(64),
         reading: json!({}),
         created_by: None,
+        quota: None,
     };
     store.add_version(new).await.unwrap();
     let found = VersionValidation {

@@ -57,6 +57,7 @@ impl StoreError {
             Self::BeingValidated => Some("wait until its `validation_status` is VALID or INVALID"),
             Self::ReferenceGone(_) => Some("look at what is there now"),
             Self::LastOwner(_) => Some("make somebody else an owner first"),
+            Self::NoRoom { .. } => Some("remove data sets that are not needed any more"),
             Self::ChangedMeanwhile { .. } => Some("look at what it is now, and try again"),
             Self::ThresholdInvalid(_) => {
                 Some("a scale's worst is 0 and its best 1: 4 of 1 to 5 is 0.75")

@@ -4,6 +4,7 @@ mod hints;
 pub(crate) mod passing;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fullbench_types::ErrorCode;
@@ -247,6 +248,14 @@ pub enum StoreError {
     /// What a row belongs to is not there any more.
     #[error("what this belongs to was removed meanwhile")]
     ReferenceGone(#[source] DbErr),
+    /// Files would be larger together than they may.
+    #[error("files may have {quota} bytes together, of which {left} are left")]
+    NoRoom {
+        /// Bytes that they may have.
+        quota: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
     /// Another process changed it at the same time.
     #[error("the {kind} `{name}` was changed by another process at the same time")]
     ChangedMeanwhile {
@@ -369,6 +378,7 @@ impl StoreError {
             | Self::BeingValidated
             | Self::ReferenceGone(_)
             | Self::LastOwner(_)
+            | Self::NoRoom { .. }
             | Self::ChangedMeanwhile { .. }
             | Self::KeysDeleted
             | Self::TextsDeleted => ErrorCode::Conflict,
@@ -383,6 +393,9 @@ impl StoreError {
             | Self::Objects { .. }
             | Self::KeyFile { .. }
             | Self::MasterKeyUnknown(_) => ErrorCode::Unavailable,
+            Self::File { source, .. } if source.kind() == ErrorKind::StorageFull => {
+                ErrorCode::Unavailable
+            }
             Self::Database(_) | Self::File { .. } | Self::Damaged(_) => ErrorCode::Internal,
         }
     }

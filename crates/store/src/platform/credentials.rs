@@ -1,6 +1,7 @@
 //! With what people sign in: passwords, and who vouches for them.
 
-use sea_orm::sea_query::Expr;
+use jiff::Timestamp;
+use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait,
     TransactionTrait,
@@ -12,6 +13,7 @@ use super::password_resets::end_resets;
 use super::sessions::end_sessions;
 use super::users::user_record;
 use super::{PasswordHash, SealedSecret, UserRecord};
+use crate::connection::ScopedTransaction;
 use crate::entity::platform::{organization, user};
 use crate::runs::now_milliseconds;
 use crate::{ScopedStore, Store, StoreError};
@@ -55,21 +57,32 @@ impl ScopedStore {
         credentials(self.user_row(id, &self.database).await?)
     }
 
-    /// Gives somebody a new password, and ends their sessions, all but the one they may be in, and what they were mailed.
-    pub async fn set_password(
-        &self,
-        id: Uuid,
-        password: PasswordHash,
-        but: Option<Uuid>,
-    ) -> Result<(), StoreError> {
+    /// Gives somebody a new password, and ends their sessions and what they were mailed.
+    pub async fn set_password(&self, id: Uuid, password: PasswordHash) -> Result<(), StoreError> {
         let transaction = self.database.begin().await?;
         lock_organization(&transaction, self.organization).await?;
         self.user_row(id, &transaction).await?;
-        store_password(&transaction, id, password).await?;
-        end_sessions(&transaction, id, but).await?;
-        end_resets(&transaction, id).await?;
+        replace_password(&transaction, id, password, None).await?;
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// The same by themselves, which leaves the session they are in; false where their password was changed since they showed it.
+    pub async fn change_password(
+        &self,
+        person: &UserRecord,
+        password: PasswordHash,
+        current: Uuid,
+    ) -> Result<bool, StoreError> {
+        let transaction = self.database.begin().await?;
+        lock_organization(&transaction, self.organization).await?;
+        let row = self.user_row(person.id, &transaction).await?;
+        if row.password_set_at != person.password_set_at.map(Timestamp::as_millisecond) {
+            return Ok(false);
+        }
+        replace_password(&transaction, person.id, password, Some(current)).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Keeps the same password under another hash, if it is still the one of the old hash.
@@ -124,15 +137,30 @@ impl ScopedStore {
     }
 }
 
+/// A new password, with which all sessions but one end, and what was mailed.
+async fn replace_password(
+    transaction: &ScopedTransaction,
+    id: Uuid,
+    password: PasswordHash,
+    but: Option<Uuid>,
+) -> Result<(), StoreError> {
+    store_password(transaction, id, password).await?;
+    end_sessions(transaction, id, but).await?;
+    end_resets(transaction, id).await
+}
+
 pub(super) async fn store_password(
     connection: &impl ConnectionTrait,
     id: Uuid,
     password: PasswordHash,
 ) -> Result<(), StoreError> {
     let now = now_milliseconds();
+    // No two passwords have the same time: it tells them apart.
+    let before = user::Column::PasswordSetAt;
+    let set_at = Expr::case(before.gte(now), Expr::col(before).add(1)).finally(now);
     user::Entity::update_many()
         .col_expr(user::Column::PasswordHash, Expr::value(password))
-        .col_expr(user::Column::PasswordSetAt, now.into())
+        .col_expr(user::Column::PasswordSetAt, set_at.into())
         .col_expr(user::Column::UpdatedAt, now.into())
         .filter(user::Column::Id.eq(id))
         .exec(connection)

@@ -113,7 +113,11 @@ impl Store {
             .await?;
         let Some(row) = found else { return Ok(None) };
         let user = match row.user_id {
-            Some(user) => user::Entity::find_by_id(user).one(self.system()).await?,
+            Some(user) => match user::Entity::find_by_id(user).one(self.system()).await? {
+                Some(user) => Some(user),
+                // They went a moment ago, and their keys with them.
+                None => return Ok(None),
+            },
             None => None,
         };
         let owner =

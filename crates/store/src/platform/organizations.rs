@@ -2,7 +2,7 @@
 
 use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan, ScrubKind};
 use jiff::Timestamp;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel,
     QueryFilter, QueryOrder, QuerySelect, TransactionTrait,
@@ -230,7 +230,18 @@ pub(crate) async fn lock_organization(
     Ok(())
 }
 
-fn unknown(organization: OrganizationId) -> StoreError {
+/// Refuses to keep anything for an organization that was erased meanwhile, and keeps it from being erased until the transaction
+/// ends. Comes after the first row that is written: from then on nobody else writes to SQLite.
+pub(crate) async fn refuse_erased(
+    transaction: &impl ConnectionTrait,
+    organization: OrganizationId,
+) -> Result<(), StoreError> {
+    let row = organization::Entity::find_by_id(organization.0).lock(LockType::KeyShare);
+    row.one(transaction).await?.map(drop).ok_or_else(|| unknown(organization))
+}
+
+/// There is no such organization.
+pub(crate) fn unknown(organization: OrganizationId) -> StoreError {
     StoreError::NameNotFound { kind: EntityKind::Organization, name: organization.0.to_string() }
 }
 

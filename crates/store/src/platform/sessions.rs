@@ -11,6 +11,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use super::organizations::lock_organization;
 use super::users::user_record;
 use super::{OrganizationSettings, UserRecord, from_json, time, word};
 use crate::entity::platform::{organization, session, user};
@@ -24,6 +25,8 @@ pub struct NewSession {
     pub id: Uuid,
     /// Whose it is.
     pub user: Uuid,
+    /// Since when they had the password that they may have shown.
+    pub password_set_at: Option<Timestamp>,
     /// SHA-256 of the cookie, in hexadecimal digits.
     pub token_hash: String,
     /// Where they came from.
@@ -119,10 +122,23 @@ impl Store {
 }
 
 impl ScopedStore {
-    /// Begins a session.
-    pub async fn start_session(&self, new: NewSession) -> Result<SessionRecord, StoreError> {
+    /// Begins a session; none where they may do nothing any more, or their password was changed since they showed it.
+    pub async fn start_session(
+        &self,
+        new: NewSession,
+    ) -> Result<Option<SessionRecord>, StoreError> {
         let now = now_milliseconds();
         let transaction = self.database.begin().await?;
+        lock_organization(&transaction, self.organization).await?;
+        let person = user::Entity::find_by_id(new.user)
+            .filter(user::Column::OrganizationId.eq(self.organization.0))
+            .filter(user::Column::DisabledAt.is_null())
+            .one(&transaction)
+            .await?;
+        let seen = new.password_set_at.map(Timestamp::as_millisecond);
+        if person.is_none_or(|person| person.password_set_at != seen) {
+            return Ok(None);
+        }
         let row = session::ActiveModel {
             id: Set(new.id),
             organization_id: Set(self.organization.0),
@@ -141,7 +157,7 @@ impl ScopedStore {
             .exec(&transaction)
             .await?;
         transaction.commit().await?;
-        session_record(row)
+        session_record(row).map(Some)
     }
 
     /// The sessions of somebody, the last used first.

@@ -4,7 +4,7 @@ use fullbench_types::{EventKind, Generation, NanoDollars, RunId, RunState, UnitK
 use sea_orm::{TransactionTrait, Value};
 use serde_json::json;
 
-use super::{AddedEvents, NewEvent, to_json};
+use super::{AddedEvents, NewEvent, refuse_erased, to_json};
 use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
 use crate::sealed_text::TextKeeper;
@@ -41,12 +41,15 @@ pub struct SingleRun {
     pub generation: Generation,
     /// The scores.
     pub scores: Vec<ScoreRecord>,
+    /// What was paid for scores that are still open.
+    pub spent_on_open: NanoDollars,
 }
 
 impl SingleRun {
     /// What its scores cost.
     fn spent(&self) -> NanoDollars {
-        self.scores.iter().filter_map(|record| record.score.cost).sum()
+        let scores = self.scores.iter().filter_map(|record| record.score.cost);
+        scores.chain([self.spent_on_open]).sum()
     }
 
     fn case_key(&self) -> &str {
@@ -120,6 +123,7 @@ impl ScopedStore {
         .await?;
         let spent: NanoDollars = singles.iter().map(|single| single.spent()).sum();
         self.add_spending_in(&transaction, spent).await?;
+        refuse_erased(&transaction, self.organization).await?;
         let finished: Vec<RunId> = singles
             .iter()
             .filter(|single| single.state == RunState::Completed)

@@ -32,6 +32,8 @@ pub struct UserRecord {
     pub role: UserRole,
     /// Whether they can sign in with a password.
     pub has_password: bool,
+    /// Since when it is this password.
+    pub password_set_at: Option<Timestamp>,
     /// Whether they are asked for a code too.
     pub has_second_factor: bool,
     /// Whether somebody else vouches for them.
@@ -244,6 +246,7 @@ pub(super) fn user_record(row: user::Model) -> Result<UserRecord, StoreError> {
         organization: OrganizationId(row.organization_id),
         role: word(&row.role, UserRole::from_word)?,
         has_password: row.password_hash.is_some(),
+        password_set_at: row.password_set_at.map(time).transpose()?,
         has_second_factor: row.totp_confirmed_at.is_some(),
         has_issuer: row.oidc_subject.is_some(),
         created_at: time(row.created_at)?,

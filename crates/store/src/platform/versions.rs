@@ -5,11 +5,12 @@ use jiff::Timestamp;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, Select,
+    QueryOrder, QuerySelect, Select, TransactionTrait,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::organizations::lock_organization;
 use super::{Page, from_json, time, to_json, word};
 use crate::entity::platform::dataset_version;
 use crate::runs::now_milliseconds;
@@ -38,6 +39,8 @@ pub struct NewVersion {
     pub reading: Value,
     /// Who uploaded it.
     pub created_by: Option<String>,
+    /// Bytes that all files of the organization may have together.
+    pub quota: Option<u64>,
 }
 
 /// What looking through the rows of a version has found.
@@ -131,31 +134,30 @@ impl ScopedStore {
     /// Adds a version with the next number. The same id again gives what was added.
     pub async fn add_version(&self, new: NewVersion) -> Result<VersionRecord, StoreError> {
         self.dataset_record(new.dataset).await?;
-        loop {
-            if let Some(made) = self
-                .version_rows()
-                .filter(dataset_version::Column::Id.eq(new.id))
-                .one(&self.database)
-                .await?
-            {
-                return self.version_record(made).await;
-            }
-            let newest = self
-                .version_rows()
-                .filter(dataset_version::Column::DatasetId.eq(new.dataset))
-                .order_by_desc(dataset_version::Column::VersionNumber)
-                .one(&self.database)
-                .await?;
-            let number = newest.map_or(1, |newest| newest.version_number + 1);
-            match self.version_row(&new, number).insert(&self.database).await {
-                Ok(row) => return self.version_record(row).await,
-                // Another upload took the number.
-                Err(error) => match StoreError::when_taken(|| meanwhile(new.id))(error) {
-                    StoreError::ChangedMeanwhile { .. } => {}
-                    other => return Err(other),
-                },
+        let transaction = self.database.begin().await?;
+        // One upload after the other gets a number, and what is left of the room.
+        lock_organization(&transaction, self.organization).await?;
+        let made = self.version_rows().filter(dataset_version::Column::Id.eq(new.id));
+        if let Some(made) = made.one(&transaction).await? {
+            drop(transaction);
+            return self.version_record(made).await;
+        }
+        if let Some(quota) = new.quota {
+            let left = quota.saturating_sub(self.stored_bytes_in(&transaction).await?);
+            if new.file_bytes > left {
+                return Err(StoreError::NoRoom { quota, left });
             }
         }
+        let newest = self
+            .version_rows()
+            .filter(dataset_version::Column::DatasetId.eq(new.dataset))
+            .order_by_desc(dataset_version::Column::VersionNumber)
+            .one(&transaction)
+            .await?;
+        let number = newest.map_or(1, |newest| newest.version_number + 1);
+        let row = self.version_row(&new, number).insert(&transaction).await?;
+        transaction.commit().await?;
+        self.version_record(row).await
     }
 
     fn version_row(&self, new: &NewVersion, number: i32) -> dataset_version::ActiveModel {

@@ -19,6 +19,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sea_orm::EntityTrait;
 
 use crate::entity::platform::organization;
+use crate::platform::unknown;
 use crate::scrub::Scrubber;
 use crate::vault::{Sealer, joined};
 use crate::{OrganizationSettings, Purpose, ScopedStore, StoreError};
@@ -61,7 +62,8 @@ impl ScopedStore {
 
     async fn text_settings(&self) -> Result<OrganizationSettings, StoreError> {
         let row = organization::Entity::find_by_id(self.organization.0).one(&self.database).await?;
-        let Some(row) = row else { return Ok(OrganizationSettings::default()) };
+        // Nothing is kept for one that was erased, least of all in plain.
+        let row = row.ok_or_else(|| unknown(self.organization))?;
         serde_json::from_str(&row.settings).map_err(|error| StoreError::Damaged(error.to_string()))
     }
 }

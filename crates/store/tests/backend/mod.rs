@@ -96,6 +96,20 @@ impl Place {
         done.map(drop).map_err(|error| error.to_string())
     }
 
+    /// The rows of a table, of all organizations.
+    pub(crate) async fn count(&self, table: &str) -> i64 {
+        let sql = AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
+        if self.database.is_none() {
+            let options = SqliteConnectOptions::new().filename(self.home().join("fullbench.db"));
+            let mut connection = options.connect().await.unwrap();
+            return sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();
+        }
+        let mut connection = self.connect().await;
+        let scope = "SELECT set_config('fullbench.organization', 'system', false)";
+        sqlx::raw_sql(scope).execute(&mut connection).await.unwrap();
+        sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+    }
+
     /// A connection to PostgreSQL past the store, as the same role.
     pub(crate) async fn connect(&self) -> PgConnection {
         self.url().parse::<PgConnectOptions>().unwrap().connect().await.unwrap()

@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: &UserArguments, home: &Home) -> Result<Exit, 
             let user = found(&store, &set.email).await?;
             let hash = password::asked(&set.password, &user.email)?;
             let noted = noted(&whole, &store, "set_password", Some(&user)).await?;
-            store.set_password(user.id, hash, None).await?;
+            store.set_password(user.id, hash).await?;
             noted.end(&()).await?;
             write_line(&format!("{} has a new password, and is signed in nowhere", user.email));
         }

@@ -15,7 +15,7 @@ use crate::access::{Caller, Credential, Rule, Visitor, confirm_password};
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::Body;
-use crate::problem::{INTERNAL, Problem};
+use crate::problem::{CONFLICT, INTERNAL, Problem};
 
 /// What is to be different about one's account.
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .about("account", "Change your password", "All your other sessions end.")
             .takes::<PasswordChange>()
             .gives_nothing(204, "The password was changed")
-            .refuses(&[503]),
+            .refuses(&[409, 503]),
     ];
     endpoints.extend(sessions::endpoints());
     endpoints.extend(second_factor::endpoints());
@@ -78,7 +78,10 @@ async fn password(
         .map_err(|problem| problem.renamed("password", "old_password"))?;
     let hash = app.passwords().hash(&change.password, &user.email).await?;
     let Credential::Session(current) = caller.credential else { return Err(no_account()) };
-    caller.store.set_password(user.id, hash, Some(current)).await?;
+    if !caller.store.change_password(&user, hash, current).await? {
+        let problem = Problem::new(CONFLICT, "your password was changed at the same time");
+        return Err(problem.hint("sign in with the one that you have now"));
+    }
     app.sessions().forget(|holder| holder.user.id == user.id);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,7 +10,7 @@ use fullbench_store::ApiKeyRecord;
 use fullbench_types::Action;
 use uuid::Uuid;
 
-use self::new::{Renewal, Wanted};
+use self::new::{Renewal, Wanted, refuse_limited};
 use self::view::{ApiKey, ApiKeys, CreatedApiKey};
 use crate::access::{Caller, Credential, KEY_PREFIX, NewSecret};
 use crate::api::Endpoint;
@@ -79,6 +79,7 @@ async fn renew(
     let grace = renewal.checked()?;
     let key = seen(&caller, id).await?;
     refuse_more(&caller, &key)?;
+    refuse_longer(&caller, &key)?;
     note.before(&ApiKey::from(key));
     let secret = NewSecret::new(KEY_PREFIX)?;
     let made = caller.store.renew_api_key(id, successor, secret.kept, grace).await?;
@@ -136,6 +137,19 @@ fn refuse_more(caller: &Caller, key: &ApiKeyRecord) -> Result<(), Problem> {
             Err(Problem::new(FORBIDDEN, detail).hint("ask an owner of your organization"))
         }
         None => Ok(()),
+    }
+}
+
+/// Refuses to renew a key that lasts longer than the one that the caller has.
+fn refuse_longer(caller: &Caller, key: &ApiKeyRecord) -> Result<(), Problem> {
+    refuse_limited(caller)?;
+    let Some(own) = caller.expires_at else { return Ok(()) };
+    match key.expires_at {
+        Some(end) if end <= own => Ok(()),
+        _ => {
+            let problem = Problem::new(FORBIDDEN, "the key lasts longer than the one you have");
+            Err(problem.hint("renew it with itself, or with a session"))
+        }
     }
 }
 

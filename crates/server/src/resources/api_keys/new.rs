@@ -105,16 +105,15 @@ impl Wanted {
             let hint = "leave `service` out, and make it with a session or with a key of your own";
             return Err(Problem::new(FORBIDDEN, detail).hint(hint));
         }
-        let expires_at = within("expires_at", self.expires_at, caller.expires_at)?;
-        let requests_per_minute =
-            within("requests_per_minute", self.requests_per_minute, caller.requests_per_minute)?;
+        refuse_limited(caller)?;
+        let expires_at = no_later(self.expires_at, caller.expires_at)?;
         Ok(NewApiKey {
             id,
             name: self.name,
             user,
             role,
             scopes: self.scopes,
-            requests_per_minute,
+            requests_per_minute: self.requests_per_minute,
             expires_at,
             created_by: Some(caller.name.clone()),
             secret,
@@ -122,16 +121,22 @@ impl Wanted {
     }
 }
 
-/// A bound of a key that is made with another: no wider than that one's, and the same where none is said.
-fn within<T: Ord + Copy>(
-    field: &str,
-    said: Option<T>,
-    own: Option<T>,
-) -> Result<Option<T>, Problem> {
+/// Refuses keys by a key with a limit on its requests. Each is counted by itself: with several more would come through.
+pub(super) fn refuse_limited(caller: &Caller) -> Result<(), Problem> {
+    if caller.requests_per_minute.is_none() {
+        return Ok(());
+    }
+    let detail = "a key with a limit on its requests makes and renews no keys";
+    let hint = "do it with a session, or with a key that has no such limit";
+    Err(Problem::new(FORBIDDEN, detail).hint(hint))
+}
+
+/// The end of a key that is made with another: no later than that one's, and the same where none is said.
+fn no_later(said: Option<Timestamp>, own: Option<Timestamp>) -> Result<Option<Timestamp>, Problem> {
     match (said, own) {
         (Some(said), Some(own)) if said > own => {
-            let problem = Problem::field(field, "the key that makes it has less itself");
-            Err(problem.hint("make it with a session, or with a key that has no such limit"))
+            let problem = Problem::field("expires_at", "the key that makes it ends before");
+            Err(problem.hint("make it with a session, or with a key that has no end"))
         }
         (said, own) => Ok(said.or(own)),
     }

@@ -152,12 +152,15 @@ async fn upload(
             file_hash: kept.sha256,
             reading,
             created_by: Some(caller.name),
+            quota: caller.quotas.stored_bytes,
         };
         match caller.store.add_version(new).await {
             Ok(version) => {
                 validate(&app, caller.store.organization(), version.id);
                 Ok(version)
             }
+            // It may be there, and only the word of it got lost: a file that no version has is removed with others of its kind.
+            Err(error) if error.is_passing() => Err(Problem::from(error)),
             Err(error) => {
                 if let Err(error) = files.remove(&uri).await {
                     tracing::warn!(%error, "a file that no version has could not be removed");

@@ -2,11 +2,13 @@
 
 mod batch;
 mod list;
+mod scoring;
 pub(crate) mod shapes;
 mod single;
 mod view;
 
-pub(crate) use single::{Single, USUAL_TIMEOUT_MS};
+pub(crate) use scoring::Single;
+pub(crate) use single::USUAL_TIMEOUT_MS;
 pub(crate) use view::MetricResult;
 
 use crate::api::Endpoint;

@@ -1,6 +1,5 @@
 //! Evaluations of one answer: scored at once, or put into the queue.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::State;
@@ -8,29 +7,23 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::MetricRules;
 use fullbench_store::{
-    DatasetVersion, InlineCase, NewRun, ResultDetail, RunOrder, RunRecord, ScopedStore,
-    ScoreRecord, SingleRun, StoreError,
+    InlineCase, ResultDetail, RunOrder, RunRecord, ScopedStore, ScoreRecord, StoreError,
 };
-use fullbench_types::{
-    Action, ContentHash, Generation, Priority, RunId, RunKind, RunOrigin, RunState,
-};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use jiff::Timestamp;
+use fullbench_types::{Action, ContentHash, Generation, Priority, RunId, RunOrigin, RunState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tracing::Instrument;
 use uuid::Uuid;
 
-use super::view::{Evaluation, EvaluationStatus, LATENCY, NamedScore, is_open};
+use super::scoring::Single;
+use super::view::Evaluation;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, NewId, PathParts};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::quotas::check_runs;
-use crate::work::{AnswerSet, case_mapping, enqueue, until_answered};
+use crate::work::enqueue;
 
 /// Metrics of one evaluation, at most.
 const MAX_METRICS: usize = 64;
@@ -154,7 +147,7 @@ async fn create(
         fields.insert("context".to_owned(), context);
     }
     let key = ContentHash::of(Value::Object(fields.clone()).to_string().as_bytes());
-    let mut single = Single {
+    let single = Single {
         app,
         store: caller.store,
         set,
@@ -202,165 +195,6 @@ fn check(new: &NewEvaluation) -> Result<(), Problem> {
     Ok(())
 }
 
-/// An answer on its way to its scores.
-pub(crate) struct Single {
-    pub(crate) app: App,
-    pub(crate) store: ScopedStore,
-    pub(crate) set: Arc<AnswerSet>,
-    pub(crate) id: RunId,
-    pub(crate) case: InlineCase,
-    pub(crate) generation: Generation,
-    pub(crate) order: RunOrder,
-    pub(crate) started: Instant,
-}
-
-impl Single {
-    /// Keeps it for the workers.
-    async fn put_into_queue(self) -> Result<Response, Problem> {
-        let record = self.record(RunState::Pending, Vec::new());
-        self.app.writer().write(self.store.clone(), record).await?;
-        let run = self.store.run(self.id).await?;
-        enqueue(&self.app, self.store.organization(), &run);
-        let shown = shown(&self.store, &run).await?;
-        Ok((StatusCode::ACCEPTED, Json(shown)).into_response())
-    }
-
-    /// Scores it, and keeps and gives what there is when the time is over.
-    pub(crate) async fn score(&mut self, timeout: Duration) -> Result<Response, Problem> {
-        let version = case_mapping();
-        let case = version.case(0, self.case.key.clone(), self.case.fields.clone());
-        let count = self.set.scorers.scorers().len();
-        let mut scores: Vec<Option<ScoreRecord>> = vec![None; count];
-        if !self.set.scorers.ask_models() {
-            for (index, score) in scores.iter_mut().enumerate() {
-                *score = self.set.scorers.score(index, &case, &self.generation).await;
-            }
-            return self.finish(scores).await;
-        }
-        let mut running: FuturesUnordered<_> = (0..count)
-            .map(|index| {
-                let set = self.set.clone();
-                let (case, generation) = (case.clone(), self.generation.clone());
-                let scoring =
-                    async move { (index, set.scorers.score(index, &case, &generation).await) };
-                tokio::spawn(scoring.in_current_span())
-            })
-            .collect();
-        let deadline = tokio::time::sleep(timeout);
-        tokio::pin!(deadline);
-        loop {
-            tokio::select! {
-                done = running.next() => match done {
-                    Some(Ok((index, score))) => scores[index] = score,
-                    Some(Err(_)) => {}
-                    None => return self.finish(scores).await,
-                },
-                () = &mut deadline => break,
-            }
-        }
-        // What is there is kept now; the rest is added when it comes.
-        let partial = self.finish(scores).await?;
-        self.app.tasks().clone().spawn(add_later(
-            self.app.clone(),
-            self.store.clone(),
-            self.id,
-            running,
-        ));
-        Ok(partial)
-    }
-
-    /// Keeps the scores, and shows them.
-    async fn finish(&mut self, scores: Vec<Option<ScoreRecord>>) -> Result<Response, Problem> {
-        let took = self.started.elapsed().as_millis() as u64;
-        let evaluation = {
-            let scorers = self.set.scorers.scorers().iter().zip(&scores);
-            let named = scorers.map(|(scorer, score)| NamedScore {
-                name: &scorer.name,
-                signature: &scorer.signature,
-                score: score.as_ref().map(|record| &record.score),
-            });
-            Evaluation::new(self.id.0, Timestamp::now(), named)
-        };
-        let missing = scores.iter().any(Option::is_none);
-        let open = scores.iter().flatten().any(|record| is_open(&record.score));
-        let state = match (missing, open) {
-            (true, _) => RunState::Running,
-            (false, true) => RunState::Incomplete,
-            (false, false) => RunState::Completed,
-        };
-        let metadata = self.order.labels.clone();
-        self.order.labels.insert(LATENCY.to_owned(), json!(took));
-        let record = self.record(state, scores.into_iter().flatten().collect());
-        self.app.writer().write(self.store.clone(), record).await?;
-        let completed = evaluation.status == EvaluationStatus::Completed;
-        let evaluation = Evaluation {
-            latency_ms: took,
-            completed_at: completed.then(Timestamp::now),
-            metadata,
-            ..evaluation
-        };
-        Ok((StatusCode::CREATED, Json(evaluation)).into_response())
-    }
-
-    fn record(&self, state: RunState, scores: Vec<ScoreRecord>) -> SingleRun {
-        let content =
-            DatasetVersion::of_cases("request".to_owned(), case_mapping(), vec![self.case.clone()]);
-        SingleRun {
-            run: NewRun {
-                id: self.id,
-                name: "evaluation".to_owned(),
-                kind: RunKind::Single,
-                spec: self.set.spec.clone(),
-                dataset: content.hash,
-                planned_units: 1,
-                version: self.app.config().version.clone(),
-                order: self.order.clone(),
-            },
-            content,
-            state,
-            generation: self.generation.clone(),
-            scores,
-        }
-    }
-}
-
-type Scoring = FuturesUnordered<tokio::task::JoinHandle<(usize, Option<ScoreRecord>)>>;
-
-/// Adds scores that came after the time was over. A kill before that leaves the run to the next server.
-async fn add_later(app: App, store: ScopedStore, id: RunId, mut running: Scoring) {
-    let mut late = Vec::new();
-    while let Some(done) = running.next().await {
-        late.extend(done.ok().and_then(|(_, score)| score));
-    }
-    let ended = async {
-        keep_late(&app, &store, id, &late).await?;
-        // The worker sees what is still open, and ends the run.
-        let run = until_answered(&app, || store.run(id)).await?;
-        enqueue(&app, store.organization(), &run);
-        Ok::<_, StoreError>(())
-    };
-    if let Err(error) = ended.await {
-        tracing::error!(run = %id, %error, "late scores could not be kept");
-    }
-}
-
-/// Keeps late scores, and what they cost.
-async fn keep_late(
-    app: &App,
-    store: &ScopedStore,
-    id: RunId,
-    late: &[ScoreRecord],
-) -> Result<(), StoreError> {
-    let mut lanes = until_answered(app, || store.lane_progress(id)).await?;
-    for lane in &mut lanes {
-        lane.spent += late.iter().filter_map(|record| record.score.cost).sum();
-    }
-    let scores: Vec<&ScoreRecord> = late.iter().collect();
-    // A commit that is made twice, because nobody heard of the first, changes no score; the month may count its cost twice.
-    let recorder = store.recorder(id);
-    until_answered(app, || recorder.commit(&[], &scores, &lanes)).await
-}
-
 async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Json<Evaluation>, Problem> {
     let run = single_run(&caller.store, id).await?;
     Ok(Json(shown(&caller.store, &run).await?))
@@ -392,7 +226,8 @@ async fn single_run(store: &ScopedStore, id: Uuid) -> Result<RunRecord, Problem>
     }
 }
 
-async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Evaluation, Problem> {
+/// An evaluation as it is kept.
+pub(super) async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Evaluation, Problem> {
     let spec = fullbench_engine::stored_spec(store, run).await?;
     let units = store.results_to_show(run.id, None, 1, ResultDetail::Texts).await?;
     let scores: Vec<ScoreRecord> = units

@@ -125,7 +125,7 @@ async fn create(
         document: Some(document.id),
         ..RunOrder::default()
     };
-    let mut single = Single {
+    let single = Single {
         set: app.singles().judge(&app, &store, &judge).await?,
         app,
         store: store.clone(),

@@ -2,7 +2,7 @@
 
 use axum::response::Json;
 use fullbench_store::Month;
-use fullbench_types::Action;
+use fullbench_types::{Action, NanoDollars};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,9 +50,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 async fn usage(caller: Caller) -> Result<Json<Usage>, Problem> {
     let (store, quotas) = (&caller.store, caller.quotas);
     let spent = store.spent_in(Month::now()).await?;
+    let own = caller.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
+    let month = own.into_iter().chain(quotas.month).min();
     Ok(Json(Usage {
         stored_bytes: Used { used: store.stored_bytes().await?, limit: quotas.stored_bytes },
         open_runs: Used { used: store.open_runs().await?, limit: quotas.open_runs },
-        month_usd: Spent { used: spent.dollars(), limit: caller.settings.cost_budget_monthly_usd },
+        month_usd: Spent { used: spent.dollars(), limit: month.map(NanoDollars::dollars) },
     }))
 }

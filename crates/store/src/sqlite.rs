@@ -32,6 +32,19 @@ pub(crate) fn file(home: &Path) -> PathBuf {
     home.join("fullbench.db")
 }
 
+/// What tells the database file of a folder from a copy of it.
+#[cfg(unix)]
+pub(crate) fn identity(home: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    file(home).metadata().map_or_else(|_| home.display().to_string(), |file| file.ino().to_string())
+}
+
+/// What tells the database file of a folder from a copy of it.
+#[cfg(not(unix))]
+pub(crate) fn identity(home: &Path) -> String {
+    home.display().to_string()
+}
+
 /// Opens the database of a folder, making and migrating what is missing; says which migrations were.
 pub(crate) async fn open(home: &Path) -> Result<(DatabaseConnection, Vec<String>), StoreError> {
     let path = file(home);

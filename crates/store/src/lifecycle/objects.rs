@@ -100,7 +100,7 @@ impl Store {
     pub(super) async fn sweep_objects(&self, now: Timestamp) -> Result<u64, StoreError> {
         let now = SystemTime::from(now);
         let objects = self.objects();
-        let Some(since) = objects.owned_since(&self.installation().await?).await? else {
+        let Some(since) = objects.owned_since(self.installation()).await? else {
             return Ok(0);
         };
         let time = since..now - UNUSED;

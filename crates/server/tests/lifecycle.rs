@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 on_every_backend!(
     a_removed_data_set_takes_its_results_along,
+    a_file_with_a_problem_leaves_no_blocks,
     an_erased_organization_leaves_nothing_behind,
     nothing_is_removed_while_it_is_read,
     what_a_judge_says_later_does_not_come_back_after_an_erasure,
@@ -69,6 +70,28 @@ async fn a_removed_data_set_takes_its_results_along(place: Place) {
     assert_eq!(marked(&home.join("files"), MARK), Vec::<PathBuf>::new());
     let (_, log) = server.get("/v1/audit-log?action=delete_dataset").await;
     assert_eq!(log["entries"][0]["after"]["files"], 1, "{log}");
+}
+
+/// The problem comes after the first blocks were written.
+async fn a_file_with_a_problem_leaves_no_blocks(place: Place) {
+    let server = TestServer::start(place).await;
+    let (_, dataset) =
+        server.post("/v1/datasets", json!({"name": MARK, "type": "EVALUATION"})).await;
+    let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
+    let long = format!("{MARK} ").repeat(100);
+    let rows: String = (0..1200).map(|row| format!("{{\"input\": \"{row} {long}\"}}\n")).collect();
+    let form = format!(
+        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{rows}{{}}\n\r\n--X--\r\n"
+    );
+    let upload = server
+        .request("POST", &format!("/v1/datasets/{dataset}/versions"))
+        .header("content-type", "multipart/form-data; boundary=X")
+        .body(form);
+    let (status, version) = common::answer(upload).await;
+    assert_eq!(status, 202, "{version}");
+    let path = format!("/v1/datasets/{dataset}/versions/1");
+    server.wait(&path, |version| version["validation_status"] == "INVALID").await;
+    assert_eq!(marked(&server.place.home().join("objects"), MARK), Vec::<PathBuf>::new());
 }
 
 async fn nothing_is_removed_while_it_is_read(place: Place) {

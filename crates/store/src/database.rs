@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fullbench_types::OrganizationId;
+use fullbench_types::{ContentHash, OrganizationId};
 use sea_orm::{ConnectionTrait, Statement};
 
 use crate::connection::ScopedConnection;
@@ -22,6 +22,7 @@ pub struct Store {
     events: EventHub,
     pub(crate) budgets: Budgets,
     vault: Vault,
+    installation: String,
 }
 
 impl Store {
@@ -82,7 +83,18 @@ impl Store {
         let vault = Vault::new(home, &location.master_keys, database.clone());
         let home = home.to_owned();
         let (events, budgets) = (EventHub::new(), Budgets::default());
-        Ok((Self { home, database, locks, objects, events, budgets, vault }, applied))
+        let installation = installation(&database, location, &home).await?;
+        let store = Self { home, database, locks, objects, events, budgets, vault, installation };
+        // Who cannot say so cannot write objects either.
+        if let Err(error) = store.objects.register(&store.installation).await {
+            tracing::warn!(%error, "it cannot be said that this installation keeps objects");
+        }
+        Ok((store, applied))
+    }
+
+    /// What tells this database from others that may keep objects in the same place.
+    pub(crate) fn installation(&self) -> &str {
+        &self.installation
     }
 
     /// Connects to a database as it is; none where there is no file.
@@ -131,6 +143,16 @@ impl Store {
         &self.vault
     }
 
+    /// Where runs are locked.
+    pub(crate) fn locks(&self) -> &RunLocks {
+        &self.locks
+    }
+
+    /// Blobs and files of all organizations.
+    pub(crate) fn objects(&self) -> &ObjectStore {
+        &self.objects
+    }
+
     /// What tells of events.
     pub(crate) fn events(&self) -> &EventHub {
         &self.events
@@ -151,6 +173,24 @@ impl Store {
     pub async fn close(self) -> Result<(), StoreError> {
         Ok(self.database.close().await?)
     }
+}
+
+/// What tells a database from others: when its first tables were made, and where it is, so that a copy of it is another one.
+async fn installation(
+    database: &ScopedConnection,
+    location: &StoreLocation,
+    home: &Path,
+) -> Result<String, StoreError> {
+    let backend = database.get_database_backend();
+    let sql = "SELECT MIN(applied_at) FROM seaql_migrations";
+    let row = database.query_one_raw(Statement::from_string(backend, sql)).await?;
+    let made: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
+    let place = match &location.database {
+        DatabaseLocation::Folder => sqlite::identity(home),
+        DatabaseLocation::Postgres { url, .. } => url.to_string(),
+    };
+    let told = ContentHash::of(format!("{place} {}", made.unwrap_or(0)).as_bytes()).to_string();
+    Ok(told[..32].to_owned())
 }
 
 /// Makes the folder where it is missing, for its owner alone.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use fullbench_types::{ContentHash, TestCase, lookup};
-use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, sea_query::OnConflict};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, sea_query::OnConflict,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -85,6 +87,12 @@ impl DatasetVersion {
     }
 }
 
+/// What a version with agreed answers is made from: its cases as they were uploaded, and how often answers were agreed on.
+#[must_use]
+pub fn ground_truth_source(content: &ContentHash, revision: u64) -> ContentHash {
+    ContentHash::of_parts(&[b"ground truth".as_slice(), &content.0, &revision.to_le_bytes()])
+}
+
 /// The blocks that a kept manifest names, whatever of it is sealed; none where it cannot be read.
 pub(crate) fn blocks_in(manifest: &str) -> Option<Vec<ContentHash>> {
     #[derive(Deserialize)]
@@ -137,6 +145,12 @@ impl DatasetWriter {
     #[must_use]
     pub fn cases(&self) -> u64 {
         self.cases + self.buffered
+    }
+
+    /// The blocks that were written, for whoever does not go on.
+    #[must_use]
+    pub fn into_blocks(self) -> Vec<ContentHash> {
+        self.blocks.into_iter().map(|block| block.hash).collect()
     }
 
     /// Closes the last block and names the version.
@@ -281,7 +295,12 @@ impl ScopedStore {
             dataset_content::Column::OrganizationId,
             dataset_content::Column::ContentHash,
         ])
-        .update_columns([dataset_content::Column::SourceHash, dataset_content::Column::Manifest])
+        .update_columns([
+            dataset_content::Column::SourceHash,
+            dataset_content::Column::Manifest,
+            // One that nobody names goes a day after it was last kept.
+            dataset_content::Column::CreatedAt,
+        ])
         .to_owned();
         dataset_content::Entity::insert(row)
             .on_conflict(same)
@@ -289,6 +308,9 @@ impl ScopedStore {
             .await?;
         // A block that another data set had, too, may have been removed with it before this one named it.
         let objects = self.objects().await?;
+        if objects.contains_all(version.blocks.iter().map(|block| block.hash)) {
+            return Ok(());
+        }
         match version.blocks.iter().find(|block| !objects.contains(&block.hash)) {
             Some(block) => Err(StoreError::FileNotFound(format!("objects/{}", block.hash))),
             None => Ok(()),
@@ -318,7 +340,8 @@ impl ScopedStore {
         Ok(DatasetVersion { texts_deleted: manifest.is_deleted, ..version })
     }
 
-    /// The version made from this source before, if all its blocks are still there and can be read.
+    /// The version made from this source before, if all its blocks are still there and can be read. It is there for another day
+    /// at least, so that it can be named.
     pub async fn dataset_of_source(
         &self,
         source_hash: &ContentHash,
@@ -329,13 +352,23 @@ impl ScopedStore {
             .one(&self.database)
             .await?;
         let Some(row) = found else { return Ok(None) };
+        let sql = "UPDATE dataset_contents SET created_at = $3 \
+             WHERE organization_id = $1 AND content_hash = $2";
+        let values = vec![
+            self.organization.0.into(),
+            row.content_hash.clone().into(),
+            now_milliseconds().into(),
+        ];
+        if self.database.execute_raw(self.statement(sql, values)).await?.rows_affected() == 0 {
+            return Ok(None);
+        }
         let version = self.opened_dataset(row).await.ok();
         let objects = self.objects().await?;
         let complete = |version: &DatasetVersion| {
             let first = version.blocks.first().map(|block| objects.get(&block.hash));
             !version.texts_deleted
                 && !matches!(first, Some(Err(StoreError::TextsDeleted)))
-                && version.blocks.iter().all(|block| objects.contains(&block.hash))
+                && objects.contains_all(version.blocks.iter().map(|block| block.hash))
         };
         Ok(version.filter(complete))
     }

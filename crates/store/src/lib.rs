@@ -55,8 +55,8 @@ pub use alerts::{
     Measurement, NewAlert, NotificationRecord, SlackAddress,
 };
 pub use audit::{
-    AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey, AuditLine, AuditReport,
-    ChainCheck, NewAuditEntry, SEAL_BROKEN, check_audit_file,
+    AuditBeginning, AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey,
+    AuditLine, AuditReport, ChainCheck, LOG_BEGAN, NewAuditEntry, SEAL_BROKEN, check_audit_file,
 };
 pub use backup::{BackupContents, BackupObjects, BackupTable, ExportContents};
 pub use baselines::Baseline;
@@ -64,6 +64,7 @@ pub use cache::{CacheLimits, DiskCache};
 pub use database::{ScopedStore, Store};
 pub use dataset::{
     CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,
+    ground_truth_source,
 };
 pub use end_of_run::EndOfRun;
 pub use error::{ConnectionProblem, EntityKind, StoreError};

@@ -206,7 +206,8 @@ impl RunRecorder {
         };
         transaction.commit().await?;
         self.store.events.tell(told);
-        self.store.spending_was_kept(spent).await
+        self.store.spending_was_kept(spent).await;
+        Ok(())
     }
 }
 

@@ -362,7 +362,9 @@ pub(crate) fn kept_notes(
     id: RunId,
     notes: &[String],
 ) -> Result<String, StoreError> {
-    let notes = serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned());
+    let mut notes = serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned());
+    // They may repeat what a provider said.
+    keeper.scrubber.change_json(&mut notes);
     keeper.kept(&RUN_NOTES, &[&id.0], notes)
 }
 

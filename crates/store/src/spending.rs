@@ -136,14 +136,17 @@ impl ScopedStore {
         Ok(())
     }
 
-    /// Says that an amount was kept, and reads again what others spent when that is long ago.
-    pub(crate) async fn spending_was_kept(&self, amount: NanoDollars) -> Result<(), StoreError> {
+    /// Says that an amount was kept, and reads again what others spent when that is long ago. What was kept is kept: where it
+    /// cannot be read now, the next one reads it, and nobody keeps the same again.
+    pub(crate) async fn spending_was_kept(&self, amount: NanoDollars) {
         let (budget, is_old) = self.budgets.of(self.organization);
         budget.was_kept(amount);
         // Where nobody asked for a budget there is nothing to keep up to date.
-        if amount != NanoDollars::ZERO && is_old {
-            self.monthly_budget().await?;
+        if amount != NanoDollars::ZERO
+            && is_old
+            && let Err(error) = self.monthly_budget().await
+        {
+            tracing::warn!(%error, "what was spent this month could not be read");
         }
-        Ok(())
     }
 }

@@ -19,6 +19,8 @@ mod backend;
 use backend::{Place, on_every_backend};
 
 on_every_backend!(
+    what_was_kept_is_kept_once_even_where_the_budget_cannot_be_read,
+    notes_of_runs_are_scrubbed_like_all_texts,
     a_nul_in_a_text_loses_nothing,
     names_are_ordered_by_their_bytes,
     migrations_are_made_whole_or_not_at_all,
@@ -56,6 +58,33 @@ async fn new_run(store: &ScopedStore) -> RunRecord {
         version: "0".to_owned(),
     };
     store.create_run(new).await.unwrap()
+}
+
+async fn what_was_kept_is_kept_once_even_where_the_budget_cannot_be_read(place: Place) {
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    // The organization can no longer be read as a whole.
+    place.execute("UPDATE organizations SET plan = 'strange'").await.unwrap();
+    let spent = NanoDollars(5);
+    // Who gets an error keeps the same again.
+    let group = fullbench_store::RecordedGroup {
+        generations: &[],
+        scores: &[],
+        lanes: &[],
+        spent_on_open: spent,
+    };
+    store.recorder(run.id).commit_insisting(group, std::future::pending()).await.unwrap();
+    assert_eq!(store.spent_in(fullbench_store::Month::now()).await.unwrap(), spent);
+}
+
+async fn notes_of_runs_are_scrubbed_like_all_texts(place: Place) {
+    let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
+    let run = new_run(&store).await;
+    let scrub = "UPDATE organizations SET settings = '{\"scrub\": [\"email\"]}'";
+    place.execute(scrub).await.unwrap();
+    let notes = ["the provider says: ann@example.com may not".to_owned()];
+    let run = store.set_run_state(run.id, RunState::Incomplete, &notes).await.unwrap();
+    assert_eq!(run.notes, ["the provider says: [email] may not"]);
 }
 
 fn key(case_index: u64, model_index: u32) -> UnitKey {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use fullbench_store::{DatasetVersion, DatasetWriter, FieldMapping, ObjectStore, StoreError};
-use fullbench_types::lookup;
+use fullbench_types::{ContentHash, lookup};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -62,6 +62,9 @@ pub struct Inspection {
     pub problem_count: u64,
     /// The frozen cases; none where there is a problem.
     pub version: Option<DatasetVersion>,
+    /// Blocks that were written before the first problem, which nobody needs.
+    #[serde(skip)]
+    pub unused_blocks: Vec<ContentHash>,
 }
 
 /// Reads a file row by row, finds its schema and its problems, and freezes its cases into `objects`. After a bad row it goes on
@@ -262,9 +265,12 @@ impl Inspecting<'_> {
         }
         let schema = self.columns.schema();
         let fields = self.columns.names().map(str::to_owned).collect();
-        let version = match self.problems.count {
-            0 => Some(self.writer.finish(self.options.source.clone(), fields, mapping)?),
-            _ => None,
+        let (version, unused_blocks) = match self.problems.count {
+            0 => {
+                let version = self.writer.finish(self.options.source.clone(), fields, mapping)?;
+                (Some(version), Vec::new())
+            }
+            _ => (None, self.writer.into_blocks()),
         };
         Ok(Inspection {
             rows: self.rows,
@@ -273,6 +279,7 @@ impl Inspecting<'_> {
             problems: self.problems.kept,
             problem_count: self.problems.count,
             version,
+            unused_blocks,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Executes a prepared run: lanes ask, the recorder commits, scoring scores, the recorder commits again.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use fullbench_llm::{
@@ -7,7 +8,7 @@ use fullbench_llm::{
     Provider,
 };
 use fullbench_score::NamedScorer;
-use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, ToldNames};
+use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, StoreError, ToldNames};
 use fullbench_types::{NanoDollars, RunOrigin, RunState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -65,6 +66,7 @@ pub async fn execute(
     watch: impl FnOnce(Arc<Progress>),
 ) -> Result<RunEnd, EngineError> {
     let span = traced::run(&run, run.store.organization());
+    let control = RunControl { stop: control.stop.child_token(), ..control };
     let end = execute_in_span(run, control, watch, &span).instrument(span.clone()).await;
     traced::run_ended(&span, &end);
     end
@@ -76,7 +78,7 @@ async fn execute_in_span(
     watch: impl FnOnce(Arc<Progress>),
     span: &Span,
 ) -> Result<RunEnd, EngineError> {
-    let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, _lock } = run;
+    let PreparedRun { record, spec, dataset, plan, store, scorers, prompts, lanes, lock } = run;
     let spent: NanoDollars = lanes.iter().map(|lane| lane.progress.spent).sum();
     let limit = control.budget.or(spec.budget.map(|budget| NanoDollars::from_dollars(budget.usd)));
     let keeps_no_copies = store.keeps_no_copies().await?;
@@ -195,20 +197,28 @@ async fn execute_in_span(
         if is_opponent { &mut opposing } else { &mut opposed }.push(lane);
     }
     drop(generated);
-    let mut ends = Vec::new();
-    for lanes in [opposing, opposed] {
-        let mut running: JoinSet<_> = lanes.into_iter().map(Lane::run).collect();
-        while let Some(joined) = running.join_next().await {
-            ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
+    let working = async {
+        let mut ends = Vec::new();
+        for lanes in [opposing, opposed] {
+            let mut running: JoinSet<_> = lanes.into_iter().map(Lane::run).collect();
+            while let Some(joined) = running.join_next().await {
+                ends.push(joined.map_err(|_| EngineError::Interrupted("a lane"))?);
+            }
         }
-    }
-    let left_open = scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
-    let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;
+        let left_open = scoring.await.map_err(|_| EngineError::Interrupted("scoring"))?;
+        let recorded = recording.await.map_err(|_| EngineError::Interrupted("the recorder"))?;
+        Ok::<_, EngineError>((ends, left_open, recorded))
+    };
+    let (ends, left_open, recorded) = stopping_when(lock.lost(), &control.stop, working).await?;
     if let Some(batcher) = batcher {
         batcher.finish().await;
     }
     if let Some(cache) = cache {
         cache.flush().await;
+    }
+    if lock.is_lost() {
+        // Another process goes on with it: what it keeps of the run is not to be changed any more.
+        return Err(StoreError::RunLocked(record.id.to_string()).into());
     }
     let has_failed = recorded.is_err() || ends.iter().any(Result::is_err);
     if has_failed && !control.leaves_end_to_caller {
@@ -256,6 +266,23 @@ async fn execute_in_span(
         false => store.set_run_state(record.id, state, &progress.notes()).await?,
     };
     Ok(RunEnd { record, store, failed, unscored, open })
+}
+
+/// Works to the end, and stops what is being done once something else happens.
+async fn stopping_when<T>(
+    happens: impl Future<Output = ()>,
+    stop: &CancellationToken,
+    working: impl Future<Output = T>,
+) -> T {
+    let stopping = async {
+        happens.await;
+        stop.cancel();
+    };
+    let (mut stopping, mut working) = (pin!(stopping), pin!(working));
+    tokio::select! {
+        () = &mut stopping => working.await,
+        done = &mut working => done,
+    }
 }
 
 /// Why the money did not suffice, and what to do about it.

@@ -36,7 +36,7 @@ pub struct PreparedRun {
     pub(crate) scorers: Vec<NamedScorer>,
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) lanes: Vec<OpenLane>,
-    pub(crate) _lock: RunLock,
+    pub(crate) lock: RunLock,
 }
 
 /// An evaluation whose data is frozen and whose prompts all render.
@@ -170,7 +170,7 @@ pub async fn prepare_new(
         scorers,
         prompts,
         lanes,
-        _lock: lock,
+        lock,
     })
 }
 
@@ -226,7 +226,7 @@ pub async fn prepare_resume(
         scorers,
         prompts,
         lanes,
-        _lock: lock,
+        lock,
     })
 }
 

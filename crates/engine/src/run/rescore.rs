@@ -85,7 +85,7 @@ pub async fn prepare_rescore(
         scorers: new,
         prompts,
         lanes,
-        _lock: lock,
+        lock,
     })
 }
 

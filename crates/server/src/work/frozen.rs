@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fullbench_engine::with_ground_truth;
-use fullbench_store::{DatasetVersion, ScopedStore, VersionRecord};
+use fullbench_store::{DatasetVersion, ScopedStore, VersionRecord, ground_truth_source};
 use fullbench_types::{ContentHash, ValidationStatus};
 use serde_json::Value;
 use uuid::Uuid;
@@ -24,8 +24,7 @@ pub(crate) async fn frozen(
     if revision == 0 {
         return Ok(uploaded);
     }
-    let parts = [b"ground truth".as_slice(), &content.0, &revision.to_le_bytes()];
-    let source_hash = ContentHash::of_parts(&parts);
+    let source_hash = ground_truth_source(&content, revision);
     if let Some(made) = store.dataset_of_source(&source_hash).await? {
         return Ok(made);
     }

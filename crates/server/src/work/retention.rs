@@ -27,10 +27,13 @@ pub(super) fn start(app: &App) {
 }
 
 async fn remove(app: &App) -> Result<(), fullbench_store::StoreError> {
-    // Another server does it where it cannot be had.
-    let Some(_alone) = app.store().lock_retention().await? else { return Ok(()) };
+    let now = Timestamp::now();
+    let Some(_alone) = app.store().lock_retention().await? else {
+        // Another server does it; what is in the folder of this one is for this one to remove.
+        return app.store().tidy_folder(now);
+    };
     let key = app.audit().key().await?;
-    let reports = app.store().remove_old_data(&key, Timestamp::now()).await?;
+    let reports = app.store().remove_old_data(&key, now).await?;
     for report in reports.iter().filter(|report| !report.rows.is_empty()) {
         let rows: u64 = report.rows.iter().map(|rows| rows.rows).sum();
         tracing::info!(organization = report.organization, rows, "removed what was too old");

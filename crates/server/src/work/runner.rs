@@ -156,7 +156,11 @@ async fn carry_out(
     };
     let ended = execute(prepared, control, link_to_request).await;
     stopping.abort();
-    let RunEnd { record, open, .. } = ended?;
+    let RunEnd { record, open, .. } = match ended {
+        // Another server has taken it over, and goes on with it.
+        Err(EngineError::Store(StoreError::RunLocked(_))) => return Ok(()),
+        ended => ended?,
+    };
     if cancelled.is_cancelled() {
         end_cancelled(store, id).await?;
     } else if app.stop().is_cancelled() && open > 0 {

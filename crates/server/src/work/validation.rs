@@ -196,8 +196,15 @@ async fn finish(
     version: &VersionRecord,
     inspection: Inspection,
 ) -> Result<(), EngineError> {
-    let Inspection { rows, schema, schema_hash, problems, problem_count, version: frozen } =
-        inspection;
+    let Inspection {
+        rows,
+        schema,
+        schema_hash,
+        problems,
+        problem_count,
+        version: frozen,
+        unused_blocks,
+    } = inspection;
     let content = match &frozen {
         Some(frozen) => {
             let reading = version.reading.to_string();
@@ -207,6 +214,7 @@ async fn finish(
         }
         None => {
             store.clear_cases(version.id).await?;
+            store.remove_unused_blocks(unused_blocks).await?;
             None
         }
     };

@@ -49,10 +49,26 @@ impl ScopedStore {
     ) -> Result<AuditHead, StoreError> {
         let head = self.locked_head(transaction, key).await?;
         self.refuse_erased(transaction).await?;
+        let is_told = self.organization == SYSTEM_ORGANIZATION
+            || (head.number > 0 && key.has_sealed_told(&head));
+        let was_removed = !is_told && self.tell_beginning(transaction, key, &head).await?;
+        self.append_after(transaction, key, head, was_removed, new).await
+    }
+
+    /// Adds entries after the end of the chain, which is held. Where all before was removed that stays to be seen as well.
+    pub(super) async fn append_after(
+        &self,
+        transaction: &ScopedTransaction,
+        key: &AuditKey,
+        head: AuditHead,
+        was_removed: bool,
+        new: &[NewAuditEntry],
+    ) -> Result<AuditHead, StoreError> {
         let newest = self.newest(transaction).await?;
         let (number, hash) =
             newest.as_ref().map_or((0, NO_HASH), |entry| (entry.number, entry.hash));
-        let is_sealed = key.has_sealed(&head) && (head.number, head.hash) == (number, hash);
+        let is_sealed =
+            !was_removed && key.has_sealed(&head) && (head.number, head.hash) == (number, hash);
         let (mut number, mut hash) =
             if head.number > number { (head.number, head.hash) } else { (number, hash) };
         let broken = (!is_sealed).then(|| NewAuditEntry {
@@ -87,7 +103,7 @@ impl ScopedStore {
 
     /// The end of the chain, made where there is none, and held until the transaction ends: entries are numbered one after the
     /// other.
-    async fn locked_head(
+    pub(super) async fn locked_head(
         &self,
         transaction: &ScopedTransaction,
         key: &AuditKey,

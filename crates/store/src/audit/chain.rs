@@ -12,8 +12,10 @@ use super::AuditEntry;
 
 /// What every hash begins with, so that it is the hash of nothing else.
 const DOMAIN: &[u8] = b"fullbench audit entry 1";
-/// What every seal begins with.
-const HEAD_DOMAIN: &[u8] = b"fullbench audit head 1";
+/// What every seal begins with, on a log of which the log of the installation tells that it began.
+const HEAD_DOMAIN: &[u8] = b"fullbench audit head 2";
+/// What seals began with before that was told.
+const UNTOLD_HEAD_DOMAIN: &[u8] = b"fullbench audit head 1";
 
 /// What the first entry of a chain follows.
 pub(super) const NO_HASH: AuditHash = AuditHash([0; 32]);
@@ -139,11 +141,17 @@ impl AuditKey {
         Self(bytes)
     }
 
-    fn code(&self, organization: OrganizationId, number: u64, hash: AuditHash) -> Hmac<Sha256> {
+    fn code(
+        &self,
+        domain: &[u8],
+        organization: OrganizationId,
+        number: u64,
+        hash: AuditHash,
+    ) -> Hmac<Sha256> {
         let Ok(mut code) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             unreachable!("HMAC takes keys of every length")
         };
-        code.update(HEAD_DOMAIN);
+        code.update(domain);
         code.update(organization.0.as_bytes());
         code.update(&number.to_be_bytes());
         code.update(&hash.0);
@@ -157,13 +165,43 @@ impl AuditKey {
         number: u64,
         hash: AuditHash,
     ) -> AuditHead {
-        let mac = self.code(organization, number, hash).finalize().into_bytes().into();
+        self.seal_in(HEAD_DOMAIN, organization, number, hash)
+    }
+
+    /// The same, as it was sealed before it was told that logs begin.
+    #[cfg(test)]
+    pub(super) fn seal_untold(
+        &self,
+        organization: OrganizationId,
+        number: u64,
+        hash: AuditHash,
+    ) -> AuditHead {
+        self.seal_in(UNTOLD_HEAD_DOMAIN, organization, number, hash)
+    }
+
+    fn seal_in(
+        &self,
+        domain: &[u8],
+        organization: OrganizationId,
+        number: u64,
+        hash: AuditHash,
+    ) -> AuditHead {
+        let mac = self.code(domain, organization, number, hash).finalize().into_bytes().into();
         AuditHead { organization_id: organization, number, hash, mac: AuditHash(mac) }
     }
 
     /// Whether a head was sealed with this key.
     pub(super) fn has_sealed(&self, head: &AuditHead) -> bool {
-        let code = self.code(head.organization_id, head.number, head.hash);
+        self.has_sealed_told(head) || self.has_sealed_in(UNTOLD_HEAD_DOMAIN, head)
+    }
+
+    /// Whether a head was sealed with this key, and the log of the installation tells that its log began.
+    pub(super) fn has_sealed_told(&self, head: &AuditHead) -> bool {
+        self.has_sealed_in(HEAD_DOMAIN, head)
+    }
+
+    fn has_sealed_in(&self, domain: &[u8], head: &AuditHead) -> bool {
+        let code = self.code(domain, head.organization_id, head.number, head.hash);
         code.verify_slice(&head.mac.0).is_ok()
     }
 }

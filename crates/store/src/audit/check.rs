@@ -97,8 +97,15 @@ pub enum AuditFinding {
         /// The entry.
         number: u64,
     },
-    /// The end of the chain is missing.
+    /// The end of the chain is missing, or the whole chain.
     HeadMissing,
+    /// The log of the installation does not tell that this one began: it was cut off, or removed.
+    BeginningMissing,
+    /// The log of an organization is gone, which was not erased.
+    LogMissing {
+        /// The organization.
+        organization_id: OrganizationId,
+    },
     /// The end of the chain was not written by the server, or the server had another key.
     HeadForged {
         /// The entry it names.
@@ -147,6 +154,15 @@ impl fmt::Display for AuditFinding {
                 write!(formatter, "entry {number} is not the one that the server wrote")
             }
             Self::HeadMissing => write!(formatter, "the end of the chain is missing"),
+            Self::BeginningMissing => write!(
+                formatter,
+                "the log of the installation does not say that this one began: entries of that log were removed"
+            ),
+            Self::LogMissing { organization_id } => write!(
+                formatter,
+                "the log of organization {} is missing, which was not erased",
+                organization_id.0
+            ),
             Self::HeadForged { number } => write!(
                 formatter,
                 "the end of the chain, which names entry {number}, is not sealed with the key at hand"
@@ -156,6 +172,17 @@ impl fmt::Display for AuditFinding {
             }
         }
     }
+}
+
+/// What is known from elsewhere of how a chain began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditBeginning {
+    /// There must be one: it is in a file, or others would not be there without it.
+    Needed,
+    /// The log of the installation tells that it began.
+    Told,
+    /// Nobody tells of it: there may be none, or it is older than that this is told.
+    Untold,
 }
 
 /// A chain that is being read, entry by entry.
@@ -227,17 +254,34 @@ impl ChainCheck {
 
     /// What was found, given the end of the chain.
     #[must_use]
-    pub fn finish(mut self, head: Option<&AuditHead>, key: Option<&AuditKey>) -> AuditReport {
+    pub fn finish(
+        mut self,
+        head: Option<&AuditHead>,
+        key: Option<&AuditKey>,
+        beginning: AuditBeginning,
+    ) -> AuditReport {
         let (number, hash) = (self.number, self.hash);
         let is_of_chain = |head: &&AuditHead| {
             self.organization.is_none_or(|organization| organization == head.organization_id)
         };
         match head.filter(is_of_chain) {
-            None if head.is_none() && self.entries == 0 && self.finding_count == 0 => {}
+            None if head.is_none()
+                && self.entries == 0
+                && self.finding_count == 0
+                && beginning == AuditBeginning::Untold => {}
             None => self.found(AuditFinding::HeadMissing),
             Some(head) => {
-                if key.is_some_and(|key| !key.has_sealed(head)) {
+                let is_sealed = |key: &AuditKey| match beginning {
+                    // The seal of before is that of an older state, which was put back.
+                    AuditBeginning::Told => key.has_sealed_told(head),
+                    AuditBeginning::Needed | AuditBeginning::Untold => key.has_sealed(head),
+                };
+                if key.is_some_and(|key| !is_sealed(key)) {
                     self.found(AuditFinding::HeadForged { number: head.number });
+                }
+                let is_told = |key: &AuditKey| key.has_sealed_told(head);
+                if beginning == AuditBeginning::Untold && key.is_some_and(is_told) {
+                    self.found(AuditFinding::BeginningMissing);
                 }
                 let last = head.number;
                 if last > number {

@@ -4,7 +4,10 @@ use std::io::{self, BufRead};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditEntry, AuditFinding, AuditHash, AuditHead, AuditKey, AuditReport, ChainCheck};
+use super::{
+    AuditBeginning, AuditEntry, AuditFinding, AuditHash, AuditHead, AuditKey, AuditReport,
+    ChainCheck,
+};
 
 /// A line of an exported chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +52,7 @@ pub fn check_audit_file(
             }
         }
     }
-    Ok(check.finish(head.as_ref(), key))
+    Ok(check.finish(head.as_ref(), key, AuditBeginning::Needed))
 }
 
 /// A line, or what is wrong with it.

@@ -1,9 +1,11 @@
 //! The audit log: who did what and when, one chain of hashes for each organization, and one for the installation itself.
 //!
 //! Every entry holds the hash of the one before, and the newest is named by a head that is sealed with a key outside of the
-//! database. So a changed, removed, inserted or cut-off entry is found, and named, by whoever reads the chain again.
+//! database. So a changed, removed, inserted or cut-off entry is found, and named, by whoever reads the chain again. That a chain
+//! began is told in the one of the installation, so that a whole one is missed too.
 
 mod append;
+mod beginning;
 mod chain;
 mod check;
 mod entry;
@@ -13,10 +15,14 @@ mod read;
 mod tests;
 
 pub use chain::{AuditHash, AuditHead, AuditKey};
-pub use check::{AuditFinding, AuditReport, ChainCheck};
+pub use check::{AuditBeginning, AuditFinding, AuditReport, ChainCheck};
 pub use entry::{AuditEntry, NewAuditEntry};
 pub use export::{AuditLine, check_audit_file};
 pub use read::AuditFilter;
 
 /// What an entry says that was added because the end of the chain was not as this server had left it.
 pub const SEAL_BROKEN: &str = "audit_seal_broken";
+/// What an entry in the log of the installation says of another log, whose first entry was written then.
+pub const LOG_BEGAN: &str = "audit_log_began";
+/// What an entry in the log of the installation says of an organization that was erased, and its log with it.
+pub(crate) const ORGANIZATION_ERASED: &str = "erase_organization";

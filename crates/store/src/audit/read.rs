@@ -1,11 +1,13 @@
 //! Reads the audit log of an organization.
 
+use fullbench_types::SYSTEM_ORGANIZATION;
 use jiff::Timestamp;
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 
-use super::{AuditEntry, AuditHash, AuditHead, AuditKey, AuditReport, ChainCheck};
+use super::beginning::{ToldLogs, head};
+use super::{AuditBeginning, AuditEntry, AuditHash, AuditHead, AuditKey, AuditReport, ChainCheck};
 use crate::entity::platform::{audit_entry, audit_head};
 use crate::{ScopedStore, StoreError};
 
@@ -85,29 +87,36 @@ impl ScopedStore {
         let snapshot = self.database.snapshot().await?;
         let head = self.audit_head_in(&snapshot).await?;
         let mut check = ChainCheck::new(Some(self.organization), expected);
+        let mut told = ToldLogs::default();
         let mut last = None;
         loop {
             let entries = self.audit_entries_in(&snapshot, last, u64::MAX).await?;
             let Some(newest) = entries.last() else { break };
             last = Some(newest.number);
-            entries.iter().for_each(|entry| check.entry(entry));
+            for entry in &entries {
+                check.entry(entry);
+                told.see(entry);
+            }
         }
-        Ok(check.finish(head.as_ref(), key))
+        let beginning = if self.organization == SYSTEM_ORGANIZATION {
+            let there = self.logs_in(&snapshot).await?;
+            told.missing(&there).for_each(|finding| check.found(finding));
+            self.installation_beginning_in(&snapshot, head.as_ref(), &there, key).await?
+        } else if self.has_begun_in(&snapshot).await? {
+            AuditBeginning::Told
+        } else {
+            AuditBeginning::Untold
+        };
+        Ok(check.finish(head.as_ref(), key, beginning))
     }
 
-    async fn audit_head_in(
+    pub(super) async fn audit_head_in(
         &self,
         connection: &impl ConnectionTrait,
     ) -> Result<Option<AuditHead>, StoreError> {
         let rows = audit_head::Entity::find()
             .filter(audit_head::Column::OrganizationId.eq(self.organization.0));
-        let Some(row) = rows.one(connection).await? else { return Ok(None) };
-        Ok(Some(AuditHead {
-            organization_id: self.organization,
-            number: u64::try_from(row.number).unwrap_or(0),
-            hash: AuditHash::from_stored(&row.hash),
-            mac: AuditHash::from_stored(&row.mac),
-        }))
+        Ok(rows.one(connection).await?.map(head))
     }
 
     async fn audit_entries_in(

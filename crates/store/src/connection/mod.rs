@@ -84,6 +84,14 @@ impl ScopedConnection {
         Self { backend }
     }
 
+    /// The same connections, seen by the system.
+    pub(crate) fn system(&self) -> Self {
+        match &self.backend {
+            Backend::Sqlite(_) => self.clone(),
+            Backend::Postgres(PostgresScope { pool, .. }) => Self::postgres(pool.clone()),
+        }
+    }
+
     /// Closes all connections.
     pub(crate) async fn close(self) -> Result<(), DbErr> {
         match self.backend {

@@ -27,6 +27,14 @@ impl ScopedTransaction {
         &self.inner
     }
 
+    /// Goes on in another scope, as far as the database knows any.
+    pub(crate) async fn seen_by(&self, scope: &str) -> Result<(), DbErr> {
+        if self.inner.get_database_backend() == DbBackend::Postgres {
+            self.inner.execute_unprepared(&set_scope(scope)).await?;
+        }
+        Ok(())
+    }
+
     /// The statement as the database can keep it.
     fn storable(&self, mut statement: Statement) -> Statement {
         if self.inner.get_database_backend() == DbBackend::Postgres {

@@ -91,6 +91,9 @@ impl StoreError {
                 Some("try again; if it lasts, look whether the database runs and has room")
             }
             Self::Busy => Some("allow more connections, or let fewer runs go on at once"),
+            Self::LogInUse => Some(
+                "wait until backups, exports and long reads have ended and try again: it is emptied then",
+            ),
             Self::DatabaseUrl(_) => Some(
                 "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with letters such as `@` and `/` in the \
                  password as `%40` and `%2F`",

@@ -108,6 +108,11 @@ pub enum StoreError {
     /// All connections to the database were in use for too long.
     #[error("the database failed: no connection became free in time")]
     Busy,
+    /// Something reads the write-ahead log of SQLite, so that what was removed could not be taken out of it.
+    #[error(
+        "what was removed is still in the write-ahead log of the database, which somebody reads"
+    )]
+    LogInUse,
     /// A URL that names no database. It may hold a password, so it is not repeated.
     #[error("the URL of the database is wrong: {0}")]
     DatabaseUrl(String),
@@ -384,6 +389,7 @@ impl StoreError {
             },
             Self::DatabaseDown(_)
             | Self::Busy
+            | Self::LogInUse
             | Self::Objects { .. }
             | Self::KeyFile { .. }
             | Self::MasterKeyUnknown(_) => ErrorCode::Unavailable,

@@ -22,7 +22,7 @@ impl StoreError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::DatabaseDown(_) | Self::Busy | Self::Objects { .. } => true,
+            Self::DatabaseDown(_) | Self::Busy | Self::LogInUse | Self::Objects { .. } => true,
             Self::Unconnected { problem, .. } => {
                 matches!(problem, ConnectionProblem::Unreachable | ConnectionProblem::Full)
             }
@@ -54,7 +54,8 @@ pub(crate) fn is_lost(error: &DbErr) -> bool {
     }
 }
 
-fn is_refused_for_now(refused: &dyn DatabaseError) -> bool {
+/// Whether the database says that it takes nothing for now.
+pub(crate) fn is_refused_for_now(refused: &dyn DatabaseError) -> bool {
     let Some(code) = refused.code() else { return false };
     if refused.try_downcast_ref::<PgDatabaseError>().is_some() {
         return PASSING_CLASSES.iter().any(|class| code.starts_with(class))

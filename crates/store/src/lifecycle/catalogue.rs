@@ -1,5 +1,7 @@
 //! What happens to every table: how long its rows stay, and what of them an organization takes along.
 
+use std::time::Duration;
+
 use crate::schema::{Schema, Table};
 use crate::{StoreError, migration};
 
@@ -12,6 +14,8 @@ pub(crate) enum Stays {
     WithRun,
     /// As long as the organization keeps its data, counted from this time of theirs.
     Since(&'static str),
+    /// The same, but never longer than this, whatever the organization has said.
+    SinceAtMost(&'static str, Duration),
     /// As long as a run or a version needs them.
     WhileUsed,
     /// As long as what they point to, with which the database removes them.
@@ -32,6 +36,11 @@ pub(crate) enum Taken {
 /// A table, for how long its rows stay, and what of them is taken along.
 type Entry = (&'static str, Stays, Taken);
 
+/// For how long rows stay that only tell what happened, or can be made again.
+const HAPPENED: Duration = Duration::from_secs(90 * 86_400);
+/// For how long the answer of a request with a key is kept.
+const REQUEST_KEYS: Duration = Duration::from_secs(86_400);
+
 const SECRET: &str = "it opens something here, and nothing elsewhere";
 
 /// All tables.
@@ -44,8 +53,8 @@ const TABLES: &[Entry] = &[
     ),
     ("api_keys", Stays::Always, Taken::Without(&["hash", "last_used_at"])),
     ("sessions", Stays::Since("last_seen_at"), Taken::Not(SECRET)),
-    ("invitations", Stays::Since("created_at"), Taken::Without(&["token_hash"])),
-    ("password_resets", Stays::Since("created_at"), Taken::Not(SECRET)),
+    ("invitations", Stays::SinceAtMost("created_at", HAPPENED), Taken::Without(&["token_hash"])),
+    ("password_resets", Stays::SinceAtMost("created_at", HAPPENED), Taken::Not(SECRET)),
     ("recovery_codes", Stays::Always, Taken::Not(SECRET)),
     ("sign_in_failures", Stays::Always, Taken::Not("it belongs to no organization")),
     ("audit_entries", Stays::Always, Taken::Not("it has an export of its own")),
@@ -53,13 +62,17 @@ const TABLES: &[Entry] = &[
     ("organization_keys", Stays::Always, Taken::Not(SECRET)),
     ("provider_keys", Stays::Always, Taken::Without(&["sealed", "last_used_at"])),
     ("spending", Stays::Always, Taken::Whole),
-    ("idempotency_keys", Stays::Since("created_at"), Taken::Not("it is about requests, not data")),
-    ("events", Stays::Since("created_at"), Taken::Whole),
+    (
+        "idempotency_keys",
+        Stays::SinceAtMost("created_at", REQUEST_KEYS),
+        Taken::Not("it is about requests, not data"),
+    ),
+    ("events", Stays::SinceAtMost("created_at", HAPPENED), Taken::Whole),
     ("webhooks", Stays::Always, Taken::Whole),
-    ("webhook_deliveries", Stays::Since("created_at"), Taken::Whole),
+    ("webhook_deliveries", Stays::SinceAtMost("created_at", HAPPENED), Taken::Whole),
     ("webhook_attempts", Stays::WithParent, Taken::Whole),
     ("alert_rules", Stays::Always, Taken::Without(&["slack_sealed"])),
-    ("alert_notifications", Stays::Since("created_at"), Taken::Whole),
+    ("alert_notifications", Stays::SinceAtMost("created_at", HAPPENED), Taken::Whole),
     ("datasets", Stays::Always, Taken::Whole),
     ("dataset_versions", Stays::Always, Taken::Whole),
     ("dataset_contents", Stays::WhileUsed, Taken::Whole),
@@ -75,7 +88,7 @@ const TABLES: &[Entry] = &[
     // Without them the same judge would judge differently from then on.
     ("evaluation_steps", Stays::Always, Taken::Whole),
     ("documents", Stays::Since("created_at"), Taken::Whole),
-    ("judged_outputs", Stays::Since("created_at"), Taken::Whole),
+    ("judged_outputs", Stays::SinceAtMost("created_at", HAPPENED), Taken::Whole),
     ("runs", Stays::Since("updated_at"), Taken::Whole),
     ("baselines", Stays::WithRun, Taken::Whole),
     ("run_progress", Stays::WithRun, Taken::Whole),
@@ -130,7 +143,9 @@ mod tests {
             let name = &table.name;
             let has = |column: &str| table.place(column).is_some();
             match stays {
-                Stays::Since(column) => assert!(has(column), "{name} has no {column}"),
+                Stays::Since(column) | Stays::SinceAtMost(column, _) => {
+                    assert!(has(column), "{name} has no {column}");
+                }
                 Stays::WithRun => assert!(has("run_id"), "{name} has no run_id"),
                 Stays::Always | Stays::WhileUsed | Stays::WithParent => {}
             }

@@ -2,16 +2,19 @@
 
 use fullbench_types::{EventKind, RunId, ValidationStatus, VersionStatus};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, TransactionTrait,
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, TransactionTrait, Value,
 };
 use uuid::Uuid;
 
-use super::objects::{blobs_of, remove_unused, remove_unused_sealed};
-use super::runs::{Leftover, OPEN};
+use super::catalogue;
+use super::objects::blobs_of;
+use super::runs::{Leftover, OPEN, places};
 use super::{Removed, RemovedRows};
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::dataset_version;
-use crate::{EntityKind, ObjectStore, RunLock, ScopedStore, Store, StoreError};
+use crate::{
+    EntityKind, ObjectStore, RunLock, ScopedStore, Store, StoreError, ground_truth_source,
+};
 
 /// What went with a data set.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -38,6 +41,7 @@ impl Store {
         if seen.is_some_and(|seen| seen != before.revision) {
             return Err(StoreError::ChangedMeanwhile { kind, name });
         }
+        let tables = catalogue::tables().await?;
         let _held = scoped.lock_pending_versions(Some(id)).await?;
         let transaction = scoped.database.begin().await?;
         // Held until the end: nothing is added to it meanwhile.
@@ -55,10 +59,14 @@ impl Store {
         let runs = scoped.runs_of_dataset_in(&transaction, id, &name).await?;
         let (mut removed, mut leftover) = (Removed::default(), Leftover::default());
         for some in runs.chunks(500) {
-            scoped.remove_runs_in(&transaction, some, &mut removed, &mut leftover).await?;
+            let gone = (&mut removed, &mut leftover);
+            scoped.remove_runs_in(&transaction, &tables, some, gone).await?;
         }
         scoped.remove_events_in(&transaction, id, &mut removed).await?;
         leftover.contents.extend(versions.iter().filter_map(|version| version.content.clone()));
+        for version in &versions {
+            leftover.contents.extend(scoped.with_ground_truths_in(&transaction, version).await?);
+        }
         removed.add("dataset_versions", versions.len() as u64);
         let sql = "DELETE FROM datasets WHERE organization_id = $1 AND id = $2";
         let values = vec![scoped.organization.0.into(), id.into()];
@@ -72,9 +80,7 @@ impl Store {
             scoped.objects.delete_file(&key).await?;
             files += 1;
         }
-        let named = blobs_of(&manifests);
-        let sealed = remove_unused_sealed(scoped, &named).await?;
-        let blobs = sealed + remove_unused(self.system(), &scoped.objects, named, None).await?;
+        let blobs = scoped.remove_unused_blocks(blobs_of(&manifests)).await?;
         Ok(RemovedDataset { rows: removed.sorted(), files, blobs })
     }
 }
@@ -84,6 +90,8 @@ struct Version {
     is_published: bool,
     file: String,
     content: Option<String>,
+    /// How often answers were agreed on.
+    ground_truths: u64,
 }
 
 impl ScopedStore {
@@ -117,7 +125,7 @@ impl ScopedStore {
         transaction: &ScopedTransaction,
         dataset: Uuid,
     ) -> Result<Vec<Version>, StoreError> {
-        let sql = "SELECT status, file_uri, content_hash FROM dataset_versions \
+        let sql = "SELECT status, file_uri, content_hash, ground_truth_revision FROM dataset_versions \
              WHERE organization_id = $1 AND dataset_id = $2";
         let values = vec![self.organization.0.into(), dataset.into()];
         let rows = transaction.query_all_raw(self.statement(sql, values)).await?;
@@ -127,9 +135,37 @@ impl ScopedStore {
                 is_published: status == VersionStatus::Published.as_str(),
                 file: row.try_get_by_index(1)?,
                 content: row.try_get_by_index(2)?,
+                ground_truths: row.try_get_by_index::<i64>(3)?.max(0) as u64,
             })
         };
         rows.iter().map(version).collect()
+    }
+
+    /// The contents that were made of a version with the answers that were agreed on, at any time.
+    async fn with_ground_truths_in(
+        &self,
+        transaction: &ScopedTransaction,
+        version: &Version,
+    ) -> Result<Vec<String>, StoreError> {
+        let content = version.content.as_deref().and_then(|content| content.parse().ok());
+        let Some(content) = content else { return Ok(Vec::new()) };
+        let sources: Vec<Value> = (1..=version.ground_truths)
+            .map(|revision| ground_truth_source(&content, revision).to_string().into())
+            .collect();
+        let mut made = Vec::new();
+        for some in sources.chunks(500) {
+            let sql = format!(
+                "SELECT content_hash FROM dataset_contents WHERE organization_id = $1 \
+                 AND source_hash IN ({})",
+                places(2, some.len())
+            );
+            let mut values: Vec<Value> = vec![self.organization.0.into()];
+            values.extend_from_slice(some);
+            for row in transaction.query_all_raw(self.statement(sql, values)).await? {
+                made.push(row.try_get_by_index(0)?);
+            }
+        }
+        Ok(made)
     }
 
     /// The runs on versions of a data set, none of which may go on.

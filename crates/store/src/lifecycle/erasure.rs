@@ -1,5 +1,7 @@
 //! Erases an organization with everything it owns.
 
+use std::collections::BTreeSet;
+
 use fullbench_types::{
     AuditPhase, DEFAULT_ORGANIZATION, OrganizationId, RunId, SYSTEM_ORGANIZATION,
 };
@@ -10,14 +12,23 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::catalogue;
+use super::catalogue::{self, Owned};
 use super::objects::{blobs_of, remove_unused};
 use super::runs::OPEN;
 use super::{Removed, RemovedRows};
+use crate::audit::ORGANIZATION_ERASED;
 use crate::connection::ScopedTransaction;
 use crate::objects::sha256_text;
 use crate::platform::default_organization;
-use crate::{AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore, Store, StoreError, sqlite};
+use crate::{
+    AuditEntry, AuditFilter, AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore, Store,
+    StoreError, sqlite,
+};
+
+/// What an entry in the log of the installation says when nothing of the organizations erased before it is left in the files.
+const ERASURES_FINISHED: &str = "erasures_finished";
+/// Erasures that are looked through for those that have not ended.
+const ERASED_TOGETHER: u64 = 1000;
 
 /// What stays of the organization of the command line: its row, which is made anew.
 const KEPT_OF_DEFAULT: &str = "organizations";
@@ -39,13 +50,17 @@ pub struct ErasureReceipt {
     pub cached_replies: u64,
     /// SHA-256 of all of the above, as JSON.
     pub sha256: String,
+    /// Why the files of the database may still have something of it, if they may: it is tried again every hour.
+    #[serde(skip)]
+    pub still_to_do: Option<String>,
 }
 
 impl Store {
     /// Erases an organization: every row that carries its id, the objects and files that nobody else has, and its replies in the
     /// response cache. Runs of it must not go on, and none of its files be looked through. What was erased is told to the log of the installation, by numbers only.
     ///
-    /// What is not in the database goes first: a kill in between leaves an organization that can be erased again.
+    /// What is not in the database goes first: a kill in between leaves an organization that can be erased again. The receipt is
+    /// kept with the removal of the rows; what is left to do then is found there, and done by [`Self::finish_erasures`].
     pub async fn erase_organization(
         &self,
         organization: OrganizationId,
@@ -58,7 +73,7 @@ impl Store {
         let told = |phase, after| NewAuditEntry {
             target: Some(organization.0.to_string()),
             after,
-            ..NewAuditEntry::new("erase_organization", actor, phase)
+            ..NewAuditEntry::new(ORGANIZATION_ERASED, actor, phase)
         };
         let system = self.scoped(SYSTEM_ORGANIZATION);
         system.append_audit(key, &[told(AuditPhase::Asked, None)]).await?;
@@ -66,44 +81,101 @@ impl Store {
         let blobs = scoped.erase_blobs(self).await?;
         let files = scoped.objects.delete_files_of(organization).await?;
         let cached_replies = DiskCache::erase(&scoped.home, organization).await?;
-        let rows = self.erase_rows(&scoped).await?;
+        let tables = catalogue::tables().await?;
+        let receipt = |rows| {
+            let receipt = ErasureReceipt {
+                organization_id: organization,
+                erased_at: Timestamp::now(),
+                rows,
+                blobs,
+                files,
+                cached_replies,
+                sha256: String::new(),
+                still_to_do: None,
+            };
+            let text = json!(receipt).to_string();
+            ErasureReceipt { sha256: sha256_text(Sha256::new_with_prefix(text)), ..receipt }
+        };
+        let receipt = {
+            let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
+            let receipt = receipt(rows);
+            let entry = told(AuditPhase::Done, Some(json!(receipt)));
+            system.append_audit_in(&transaction, key, &[entry]).await?;
+            transaction.commit().await?;
+            receipt
+        };
+        scoped.vault.forget(organization);
+        // What was on its way when access was closed.
+        let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
+        if !rows.is_empty() {
+            let entry = told(AuditPhase::Done, Some(json!({"rows": rows})));
+            system.append_audit_in(&transaction, key, &[entry]).await?;
+        }
+        transaction.commit().await?;
+        let still_to_do = match self.finish_erasures(key).await {
+            Ok(()) => None,
+            Err(error) => {
+                tracing::warn!(%error, "the files of the database may still have something of an erased organization");
+                Some(error.to_string())
+            }
+        };
+        Ok(ErasureReceipt { still_to_do, ..receipt })
+    }
+
+    /// Does what is left of erasures that were killed or could not end: rows that came after, and what is left of removed ones in
+    /// the files of the database.
+    pub async fn finish_erasures(&self, key: &AuditKey) -> Result<(), StoreError> {
+        let system = self.scoped(SYSTEM_ORGANIZATION);
+        let newest = |action: &str| AuditFilter {
+            action: Some(action.to_owned()),
+            ..AuditFilter::default()
+        };
+        let finished = system.audit_entries(&newest(ERASURES_FINISHED), 1).await?;
+        let finished = finished.first().map_or(0, |entry| entry.number);
+        let erased = system.audit_entries(&newest(ORGANIZATION_ERASED), ERASED_TOGETHER).await?;
+        let is_open = |entry: &&AuditEntry| {
+            entry.number > finished && entry.phase == AuditPhase::Done.as_str()
+        };
+        let open: BTreeSet<Uuid> = erased
+            .iter()
+            .filter(is_open)
+            .filter_map(|entry| entry.target.as_deref()?.parse().ok())
+            .collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let tables = catalogue::tables().await?;
+        for organization in open {
+            let scoped = self.scoped(OrganizationId(organization));
+            if scoped.organization_record().await.is_err() {
+                self.erase_rows(&scoped, &tables).await?.0.commit().await?;
+            }
+        }
         if self.system().get_database_backend() == DbBackend::Sqlite {
             sqlite::forget_removed(self.system()).await?;
         }
-        let receipt = ErasureReceipt {
-            organization_id: organization,
-            erased_at: Timestamp::now(),
-            rows,
-            blobs,
-            files,
-            cached_replies,
-            sha256: String::new(),
-        };
-        let text = json!(receipt).to_string();
-        let receipt =
-            ErasureReceipt { sha256: sha256_text(Sha256::new_with_prefix(text)), ..receipt };
-        system.append_audit(key, &[told(AuditPhase::Done, Some(json!(receipt)))]).await?;
-        Ok(receipt)
+        let done = NewAuditEntry::new(ERASURES_FINISHED, "system", AuditPhase::Done);
+        system.append_audit(key, &[done]).await?;
+        Ok(())
     }
 
-    /// Removes every row of the organization. That of the command line is there again afterwards, with nothing in it.
-    async fn erase_rows(&self, scoped: &ScopedStore) -> Result<Vec<RemovedRows>, StoreError> {
+    /// Removes every row of the organization, once the transaction is committed. That of the command line is there again
+    /// afterwards, with nothing in it.
+    async fn erase_rows(
+        &self,
+        scoped: &ScopedStore,
+        tables: &[Owned],
+    ) -> Result<(ScopedTransaction, Vec<RemovedRows>), StoreError> {
         let transaction = self.system().begin().await?;
         if transaction.get_database_backend() == DbBackend::Sqlite {
             transaction.execute_unprepared("PRAGMA secure_delete = ON").await?;
         }
         let mut removed = Removed::default();
-        scoped.remove_all_in(&transaction, &mut removed).await?;
+        scoped.remove_all_in(&transaction, tables, &mut removed).await?;
         if scoped.organization == DEFAULT_ORGANIZATION {
             default_organization().update(&transaction).await?;
         }
-        transaction.commit().await?;
-        // What was on its way when access was closed.
-        let transaction = self.system().begin().await?;
-        scoped.remove_all_in(&transaction, &mut removed).await?;
-        transaction.commit().await?;
-        scoped.vault.forget(scoped.organization);
-        Ok(removed.sorted())
+        Ok((transaction, removed.sorted()))
     }
 }
 
@@ -144,10 +216,10 @@ impl ScopedStore {
     async fn remove_all_in(
         &self,
         transaction: &ScopedTransaction,
+        tables: &[Owned],
         removed: &mut Removed,
     ) -> Result<(), StoreError> {
         // The end of the audit log goes first: until then its entries cannot.
-        let tables = catalogue::tables().await?;
         let (heads, others): (Vec<_>, Vec<_>) =
             tables.iter().rev().partition(|owned| owned.table.name == "audit_heads");
         for owned in heads.into_iter().chain(others) {

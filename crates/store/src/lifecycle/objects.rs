@@ -1,16 +1,18 @@
 //! Removes blobs that nobody names any more. Organizations share them: the same content has the same name.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use fullbench_types::{ContentHash, OrganizationId};
 use futures::{TryStreamExt, stream};
+use jiff::Timestamp;
 use sea_orm::{ConnectionTrait, Statement, Value};
 use uuid::Uuid;
 
 use crate::connection::ScopedConnection;
 use crate::dataset::blocks_in;
-use crate::objects::sealed_blob_key;
-use crate::{ObjectStore, ScopedStore, StoreError};
+use crate::objects::{UNUSED, sealed_blob_key};
+use crate::{ObjectStore, ScopedStore, Store, StoreError};
 
 /// Blobs that are removed before it is looked whether somebody names them again: so many are in memory.
 const TOGETHER: usize = 64;
@@ -42,8 +44,7 @@ pub(crate) async fn remove_unused(
         for blob in some {
             // What cannot be read need not be put back.
             contents.extend(objects.read(blob).ok().map(|content| (blob, content)));
-            objects.remove(blob)?;
-            removed += 1;
+            removed += u64::from(objects.remove(blob)?);
         }
         let some = some.iter().copied().collect();
         let named = self::named(system, objects, &some, except).await?;
@@ -57,7 +58,7 @@ pub(crate) async fn remove_unused(
 
 /// Removes sealed blobs of an organization that none of its own frozen data sets names; says how many. One that is named while
 /// it is being removed is put back.
-pub(super) async fn remove_unused_sealed(
+async fn remove_unused_sealed(
     scoped: &ScopedStore,
     blobs: &BTreeSet<ContentHash>,
 ) -> Result<u64, StoreError> {
@@ -85,7 +86,61 @@ pub(super) async fn remove_unused_sealed(
     Ok(removed)
 }
 
+impl Store {
+    /// Removes from the folder of this machine what was never finished, copies that nobody has read for long, and files of locks
+    /// that nobody has.
+    pub fn tidy_folder(&self, now: Timestamp) -> Result<(), StoreError> {
+        let now = SystemTime::from(now);
+        self.objects().remove_unfinished(now)?;
+        self.locks().remove_old(now - UNUSED)
+    }
+
+    /// Removes blobs that nobody names and that were last put more than a day ago, such as those of a process that was killed;
+    /// says how many.
+    pub(super) async fn sweep_objects(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let now = SystemTime::from(now);
+        let objects = self.objects();
+        let Some(since) = objects.owned_since(self.installation()).await? else {
+            return Ok(0);
+        };
+        let time = since..now - UNUSED;
+        let old = objects.blobs_of(&time).await?;
+        let unnamed: BTreeSet<ContentHash> =
+            old.difference(&all_named(self.system()).await?).copied().collect();
+        let mut removed = remove_unused(self.system(), objects, unnamed, None).await?;
+        for organization in self.organizations().await? {
+            let scoped = self.scoped(organization.id);
+            let old = objects.sealed_blobs_of(organization.id, &time).await?;
+            removed += remove_unused_sealed(&scoped, &old).await?;
+        }
+        Ok(removed)
+    }
+}
+
+/// All blobs that frozen data sets have.
+async fn all_named(system: &ScopedConnection) -> Result<BTreeSet<ContentHash>, StoreError> {
+    let sql = "SELECT manifest FROM dataset_contents WHERE manifest LIKE $1";
+    let backend = system.get_database_backend();
+    let statement = Statement::from_sql_and_values(backend, sql, [WITH_BLOCKS.into()]);
+    let mut named = BTreeSet::new();
+    for row in system.query_all_raw(statement).await? {
+        named.extend(blobs_of(&[row.try_get_by_index(0)?]));
+    }
+    Ok(named)
+}
+
 impl ScopedStore {
+    /// Removes blocks of the organization that nobody names: of what was given up or removed. Says how many.
+    pub async fn remove_unused_blocks(
+        &self,
+        blocks: impl IntoIterator<Item = ContentHash>,
+    ) -> Result<u64, StoreError> {
+        let blocks: BTreeSet<ContentHash> = blocks.into_iter().collect();
+        let sealed = remove_unused_sealed(self, &blocks).await?;
+        let system = self.database.system();
+        Ok(sealed + remove_unused(&system, &self.objects, blocks, None).await?)
+    }
+
     /// All blobs that frozen data sets of the organization have.
     async fn named_blobs(&self) -> Result<BTreeSet<ContentHash>, StoreError> {
         let sql =

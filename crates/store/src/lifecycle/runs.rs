@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ConnectionTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Value};
 use uuid::Uuid;
 
 use super::Removed;
-use super::catalogue::{self, Owned, Stays};
+use super::catalogue::Owned;
 use crate::connection::ScopedTransaction;
+use crate::platform::lock_organization;
 use crate::{ScopedStore, StoreError};
 
 /// States of runs that are, or are about to be, worked on.
@@ -27,18 +28,27 @@ pub(super) fn places(first: usize, count: usize) -> String {
 }
 
 impl ScopedStore {
+    /// A transaction that looks for rows and then removes them.
+    pub(super) async fn begin_removing(&self) -> Result<ScopedTransaction, StoreError> {
+        let transaction = self.database.begin().await?;
+        // One that reads first cannot write any more once a server has written.
+        if transaction.get_database_backend() == DbBackend::Sqlite {
+            lock_organization(&transaction, self.organization).await?;
+        }
+        Ok(transaction)
+    }
+
     /// Removes these runs with all that is about them. What they were on is added to what may be left over.
     pub(super) async fn remove_runs_in(
         &self,
         transaction: &ScopedTransaction,
+        tables: &[Owned],
         runs: &[Uuid],
-        removed: &mut Removed,
-        leftover: &mut Leftover,
+        (removed, leftover): (&mut Removed, &mut Leftover),
     ) -> Result<(), StoreError> {
         if runs.is_empty() {
             return Ok(());
         }
-        let tables = catalogue::tables().await?;
         let mut values: Vec<Value> = vec![self.organization.0.into()];
         values.extend(runs.iter().map(|run| Value::from(*run)));
         let these = places(2, runs.len());
@@ -92,6 +102,37 @@ impl ScopedStore {
         Ok(manifests)
     }
 
+    /// Removes frozen data sets that no run and no version names, and that were last kept before a time; gives their manifests.
+    pub(super) async fn remove_unnamed_contents(
+        &self,
+        before: i64,
+        removed: &mut Removed,
+    ) -> Result<Vec<String>, StoreError> {
+        let unnamed = "SELECT content_hash FROM dataset_contents \
+             WHERE organization_id = $1 AND created_at < $2 \
+             EXCEPT SELECT dataset_hash FROM runs WHERE organization_id = $1 \
+             EXCEPT SELECT content_hash FROM dataset_versions \
+             WHERE organization_id = $1 AND content_hash IS NOT NULL";
+        let values: Vec<Value> = vec![self.organization.0.into(), before.into()];
+        // Nobody is kept from writing while it is looked for.
+        let found = self.statement(format!("{unnamed} LIMIT 1"), values.clone());
+        if self.database.query_one_raw(found).await?.is_none() {
+            return Ok(Vec::new());
+        }
+        // The time is looked at again where somebody keeps one meanwhile.
+        let sql = format!(
+            "DELETE FROM dataset_contents WHERE organization_id = $1 AND created_at < $2 \
+             AND content_hash IN ({unnamed}) RETURNING manifest"
+        );
+        let transaction = self.begin_removing().await?;
+        let rows = transaction.query_all_raw(self.statement(sql, values)).await?;
+        let manifests: Vec<String> =
+            rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
+        transaction.commit().await?;
+        removed.add("dataset_contents", manifests.len() as u64);
+        Ok(manifests)
+    }
+
     /// Executes a statement that removes rows, and says how many.
     pub(super) async fn deleted(
         &self,
@@ -101,13 +142,5 @@ impl ScopedStore {
     ) -> Result<u64, StoreError> {
         let statement: Statement = self.statement(sql, values);
         Ok(transaction.execute_raw(statement).await?.rows_affected())
-    }
-}
-
-/// Whether rows of a table go by their own age.
-pub(super) fn age_column(owned: &Owned) -> Option<&'static str> {
-    match owned.stays {
-        Stays::Since(column) if owned.table.name != "runs" => Some(column),
-        _ => None,
     }
 }

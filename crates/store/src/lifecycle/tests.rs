@@ -23,8 +23,15 @@ on_every_backend!(
     a_data_set_goes_with_its_results,
     a_data_set_in_use_stays,
     what_is_too_old_goes_and_is_told,
+    what_is_too_old_goes_while_others_write,
+    what_only_tells_what_happened_goes_without_being_asked,
+    frozen_cases_that_nobody_names_go_after_a_day,
+    cases_with_agreed_answers_go_with_their_data_set,
+    blobs_that_nobody_names_go_where_one_installation_keeps_them,
+    blobs_that_were_not_there_are_not_counted,
     exports_of_the_same_contents_are_the_same_bytes,
     an_erased_organization_leaves_nothing_and_takes_nothing_of_others,
+    an_erasure_that_cannot_end_has_a_receipt_and_is_finished_later,
 );
 
 /// A word that stands in everything the second organization has.
@@ -114,22 +121,164 @@ async fn marked_content(store: &Store, place: &Place) -> ContentHash {
     version.blocks[0].hash
 }
 
+fn of_other(reports: Vec<crate::RetentionReport>) -> crate::RetentionReport {
+    reports.into_iter().find(|report| report.organization == "other").unwrap()
+}
+
+fn rows(report: &crate::RetentionReport, table: &str) -> u64 {
+    report.rows.iter().find(|rows| rows.table == table).map_or(0, |rows| rows.rows)
+}
+
+async fn what_only_tells_what_happened_goes_without_being_asked(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let now = Timestamp::now();
+    let hours_ago = |hours: i64| now.as_millisecond() - hours * 3_600_000;
+    let young = format!(
+        "UPDATE events SET created_at = {}; UPDATE idempotency_keys SET created_at = {}",
+        hours_ago(89 * 24),
+        hours_ago(23)
+    );
+    place.execute(&young).await.unwrap();
+    let before = counts(&place).await;
+    let would = of_other(store.old_data(now).await.unwrap());
+    let done = of_other(store.remove_old_data(&key(), now).await.unwrap());
+    assert!(done.older_than.is_none(), "nobody has said");
+    for (table, gone) in [
+        ("judged_outputs", 2),
+        ("invitations", 1),
+        ("password_resets", 1),
+        ("webhook_deliveries", 1),
+        ("alert_notifications", 1),
+        ("events", 0),
+        ("idempotency_keys", 0),
+        ("runs", 0),
+        ("documents", 0),
+    ] {
+        assert_eq!((rows(&done, table), rows(&would, table)), (gone, gone), "{table}");
+    }
+    let later = now.checked_add(SignedDuration::from_hours(25)).unwrap();
+    let later = of_other(store.remove_old_data(&key(), later).await.unwrap());
+    assert!(rows(&later, "events") > 0 && rows(&later, "idempotency_keys") > 0, "{later:?}");
+    let after = counts(&place).await;
+    assert_eq!(count(&before, "runs"), count(&after, "runs"));
+    assert_eq!(count(&before, "audit_entries"), count(&after, "audit_entries"), "it is no news");
+}
+
+async fn frozen_cases_that_nobody_names_go_after_a_day(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let scoped = store.scoped(OTHER);
+    let block = marked_content(&store, &place).await;
+    let renamed = format!("UPDATE runs SET dataset_hash = 'another' WHERE name = '{MARK}'");
+    place.execute(&renamed).await.unwrap();
+    let now = Timestamp::now();
+    store.remove_old_data(&key(), now).await.unwrap();
+    let objects = scoped.objects().await.unwrap();
+    assert!(objects.contains(&block), "who made it may be about to name it");
+    let source = ContentHash::of(b"marked");
+    place.execute("UPDATE dataset_contents SET created_at = 1").await.unwrap();
+    assert!(scoped.dataset_of_source(&source).await.unwrap().is_some());
+    store.remove_old_data(&key(), now).await.unwrap();
+    assert!(objects.contains(&block), "who asked for it may be about to name it");
+    let tomorrow = now.checked_add(SignedDuration::from_hours(25)).unwrap();
+    let done = of_other(store.remove_old_data(&key(), tomorrow).await.unwrap());
+    assert_eq!((rows(&done, "dataset_contents"), done.blobs), (1, 1), "{done:?}");
+    assert!(!objects.contains(&block));
+    assert!(scoped.dataset_of_source(&source).await.unwrap().is_none());
+}
+
+async fn cases_with_agreed_answers_go_with_their_data_set(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let scoped = store.scoped(OTHER);
+    let uploaded = ContentHash::of(b"uploaded");
+    let change = format!(
+        "UPDATE dataset_versions SET status = 'DEPRECATED', ground_truth_revision = 2, \
+         content_hash = '{uploaded}'"
+    );
+    place.execute(&change).await.unwrap();
+    let mut blocks = Vec::new();
+    for revision in [1, 2, 3] {
+        let mut writer = DatasetWriter::new(scoped.objects().await.unwrap());
+        writer.push("k", json!({"input": MARK, "n": revision}).as_object().unwrap()).unwrap();
+        let version = writer.finish(MARK.to_owned(), vec![], FieldMapping::default()).unwrap();
+        let source = crate::ground_truth_source(&uploaded, revision);
+        scoped.save_dataset(&version, &source).await.unwrap();
+        blocks.push(version.blocks[0].hash);
+    }
+    let removed = store.remove_dataset(&scoped, Uuid::from_u128(20), None).await.unwrap();
+    assert_eq!(removed.blobs, 2, "{removed:?}");
+    let objects = scoped.objects().await.unwrap();
+    let left: Vec<bool> = blocks.iter().map(|block| objects.contains(block)).collect();
+    assert_eq!(left, [false, false, true], "the third is not of this version");
+}
+
+/// Changes when all files below a folder were last changed.
+fn make_old(folder: &Path, at: std::time::SystemTime) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => make_old(&path, at),
+            false => std::fs::File::open(&path).unwrap().set_modified(at).unwrap(),
+        }
+    }
+}
+
+async fn blobs_that_nobody_names_go_where_one_installation_keeps_them(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let named = marked_content(&store, &place).await;
+    let objects = store.scoped(OTHER).objects().await.unwrap();
+    let (lost, young) = (objects.put(b"lost").unwrap(), ContentHash::of(b"young"));
+    let now = Timestamp::now();
+    let (folder, owners) = (place.home().join("objects"), place.home().join("object-owners"));
+    let days_ago = |days: u64| std::time::SystemTime::now() - Duration::from_secs(days * 86_400);
+    std::fs::write(folder.join("half.tmp"), MARK).unwrap();
+    make_old(&folder, days_ago(2));
+    objects.put(b"young").unwrap();
+    store.remove_old_data(&key(), now).await.unwrap();
+    assert!(objects.contains(&lost), "it is older than what this installation keeps here");
+    assert!(!folder.join("half.tmp").exists());
+
+    make_old(&owners, days_ago(3));
+    std::fs::write(owners.join("another"), "").unwrap();
+    store.remove_old_data(&key(), now).await.unwrap();
+    assert!(objects.contains(&lost), "another installation may have it");
+
+    std::fs::remove_file(owners.join("another")).unwrap();
+    objects.put(b"lost").unwrap();
+    store.remove_old_data(&key(), now).await.unwrap();
+    assert!(objects.contains(&lost), "it was put again");
+    make_old(&folder, days_ago(2));
+    objects.put(b"young").unwrap();
+    store.remove_old_data(&key(), now).await.unwrap();
+    let left = [named, lost, young].map(|blob| objects.contains(&blob));
+    assert_eq!(left, [true, false, true]);
+}
+
+async fn blobs_that_were_not_there_are_not_counted(place: Place) {
+    let store = place.open().await;
+    let scoped = store.scoped(DEFAULT_ORGANIZATION);
+    let there = scoped.objects().await.unwrap().put(b"there").unwrap();
+    let removed = scoped.remove_unused_blocks([there, ContentHash::of(b"gone")]).await;
+    assert_eq!(removed.unwrap(), 1);
+}
+
 async fn what_is_too_old_goes_and_is_told(place: Place) {
     fill(&place).await;
     let store = place.open().await;
     let block = marked_content(&store, &place).await;
     let now = Timestamp::now();
-    assert!(store.remove_old_data(&key(), now).await.unwrap().is_empty(), "nobody has said");
     let settings =
         "UPDATE organizations SET settings = '{\"data_retention_days\": 30}' WHERE slug = 'other'";
     place.execute(settings).await.unwrap();
     let before = counts(&place).await;
-    let would = store.old_data(now).await.unwrap();
+    // What nobody names is looked at a day after it was kept.
+    place.execute("UPDATE dataset_contents SET created_at = 1").await.unwrap();
+    let would = of_other(store.old_data(now).await.unwrap());
     assert_eq!(counts(&place).await, before, "a look changes nothing");
-    let done = store.remove_old_data(&key(), now).await.unwrap();
-    let rows = |report: &crate::RetentionReport, table: &str| {
-        report.rows.iter().find(|rows| rows.table == table).map_or(0, |rows| rows.rows)
-    };
+    let done = of_other(store.remove_old_data(&key(), now).await.unwrap());
     for (table, gone) in [
         ("runs", 1),
         ("generations", 2),
@@ -148,22 +297,44 @@ async fn what_is_too_old_goes_and_is_told(place: Place) {
         ("users", 0),
         ("audit_entries", 0),
     ] {
-        assert_eq!(rows(&done[0], table), gone, "{table}");
-        assert_eq!(rows(&would[0], table), gone, "{table} as it was foretold");
+        assert_eq!(rows(&done, table), gone, "{table}");
+        assert_eq!(rows(&would, table), gone, "{table} as it was foretold");
     }
     assert_eq!(
-        (done[0].blobs, store.scoped(OTHER).objects().await.unwrap().contains(&block)),
+        (done.blobs, store.scoped(OTHER).objects().await.unwrap().contains(&block)),
         (1, false)
     );
     assert_eq!(count(&counts(&place).await, "runs"), 1, "the other organization keeps its run");
     let told = store.scoped(OTHER).audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
     assert_eq!(told[0].action, "retention");
-    let again = store.remove_old_data(&key(), now).await.unwrap();
-    assert!(again[0].rows.is_empty(), "{again:?}");
+    let again = of_other(store.remove_old_data(&key(), now).await.unwrap());
+    assert!(again.rows.is_empty(), "{again:?}");
     let young = now.checked_sub(SignedDuration::from_hours(24 * 365 * 60)).unwrap();
-    assert!(store.old_data(young).await.unwrap()[0].rows.is_empty());
+    assert!(of_other(store.old_data(young).await.unwrap()).rows.is_empty());
     let held = store.lock_retention().await.unwrap();
     assert!(held.is_some() && place.open().await.lock_retention().await.unwrap().is_none());
+}
+
+async fn what_is_too_old_goes_while_others_write(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    let settings = "UPDATE organizations SET settings = '{\"data_retention_days\": 30}'";
+    place.execute(settings).await.unwrap();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writing = tokio::spawn({
+        let (busy, stop) = (place.open().await.scoped(DEFAULT_ORGANIZATION), stop.clone());
+        async move {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let entry = NewAuditEntry::new("busy", "test", fullbench_types::AuditPhase::Done);
+                busy.append_audit(&key(), &[entry]).await.unwrap();
+            }
+        }
+    });
+    let removed = store.remove_old_data(&key(), Timestamp::now()).await;
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    writing.await.unwrap();
+    assert_eq!(removed.unwrap().len(), 2, "each organization");
+    assert_eq!(count(&counts(&place).await, "runs"), 0);
 }
 
 async fn export(store: &Store, organization: OrganizationId) -> (crate::ExportContents, Vec<u8>) {
@@ -277,9 +448,50 @@ async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place
     assert_eq!(kept.get(&theirs).await.unwrap().text, "kept");
     let system = store.scoped(SYSTEM_ORGANIZATION);
     let report = system.verify_audit(Some(&key()), None).await.unwrap();
-    assert!(report.intact && report.entries == 2, "{report:?}");
-    let told = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
-    assert!(told[0].after.as_ref().unwrap().contains(&receipt.sha256));
+    assert!(report.intact, "{report:?}");
+    let told = system.audit_entries(&crate::AuditFilter::default(), 10).await.unwrap();
+    let told: Vec<_> =
+        told.iter().map(|entry| (entry.action.as_str(), entry.phase.as_str())).collect();
+    let erased = "erase_organization";
+    assert_eq!(told[..3], [("erasures_finished", "done"), (erased, "done"), (erased, "asked")]);
+    let erasures =
+        crate::AuditFilter { action: Some(erased.to_owned()), ..crate::AuditFilter::default() };
+    let kept = system.audit_entries(&erasures, 1).await.unwrap();
+    assert!(kept[0].after.as_ref().unwrap().contains(&receipt.sha256));
     let gone = store.erase_organization(OTHER, &key(), "test").await;
     assert!(matches!(gone, Err(StoreError::NameNotFound { .. })), "{gone:?}");
+}
+
+/// The part after the rows are gone fails, as it does where the server is killed or the disk is full.
+async fn an_erasure_that_cannot_end_has_a_receipt_and_is_finished_later(place: Place) {
+    fill(&place).await;
+    let store = place.open().await;
+    // The second entry of the log that tells of the end is refused.
+    let refuse = match place.is_postgres() {
+        true => {
+            "CREATE FUNCTION refuse_end() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF NEW.action = 'erasures_finished' THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$; \
+             CREATE TRIGGER refuse_end BEFORE INSERT ON audit_entries \
+             FOR EACH ROW EXECUTE FUNCTION refuse_end()"
+        }
+        false => {
+            "CREATE TRIGGER refuse_end BEFORE INSERT ON audit_entries \
+             WHEN NEW.action = 'erasures_finished' BEGIN SELECT RAISE(ABORT, 'no'); END"
+        }
+    };
+    place.execute(refuse).await.unwrap();
+    let receipt = store.erase_organization(OTHER, &key(), "test").await.unwrap();
+    assert!(receipt.still_to_do.is_some(), "{receipt:?}");
+    let system = store.scoped(SYSTEM_ORGANIZATION);
+    let newest = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
+    assert!(newest[0].after.as_ref().unwrap().contains(&receipt.sha256), "the receipt is kept");
+    let lift = match place.is_postgres() {
+        true => "DROP TRIGGER refuse_end ON audit_entries",
+        false => "DROP TRIGGER refuse_end",
+    };
+    place.execute(lift).await.unwrap();
+    store.remove_old_data(&key(), Timestamp::now()).await.unwrap();
+    let newest = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
+    assert_eq!(newest[0].action, "erasures_finished");
+    assert!(system.verify_audit(Some(&key()), None).await.unwrap().intact);
 }

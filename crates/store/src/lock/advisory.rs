@@ -1,12 +1,13 @@
 //! Advisory locks of PostgreSQL: held by a connection of their own, and gone with it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use fullbench_types::RunId;
 use sea_orm::sqlx::{self, PgConnection};
-use tokio::sync::{mpsc, oneshot};
+use sea_orm::{DbErr, RuntimeErr};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{PostgresUrl, StoreError, postgres};
 
@@ -17,8 +18,11 @@ const HEARTBEAT: Duration = Duration::from_secs(20);
 const NOTICE_DEATH: &str = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; \
      SET tcp_keepalives_count = 3";
 
+/// Says when a lock was lost.
+type IsLost = watch::Receiver<bool>;
+
 enum Request {
-    Lock { run: RunId, taken: oneshot::Sender<Result<(), StoreError>> },
+    Lock { run: RunId, taken: oneshot::Sender<Result<IsLost, StoreError>> },
     Release { run: RunId },
 }
 
@@ -33,12 +37,28 @@ pub(crate) struct AdvisoryLocks {
 #[derive(Debug)]
 pub(crate) struct AdvisoryLock {
     run: RunId,
+    is_lost: IsLost,
     holder: mpsc::UnboundedSender<Request>,
 }
 
 impl Drop for AdvisoryLock {
     fn drop(&mut self) {
         let _ = self.holder.send(Request::Release { run: self.run });
+    }
+}
+
+impl AdvisoryLock {
+    /// Waits until another process has the lock, which it can only take where the connection of this one was lost.
+    pub(crate) async fn lost(&self) {
+        if self.is_lost.clone().wait_for(|is_lost| *is_lost).await.is_err() {
+            // Nobody is left to tell it.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Whether another process has the lock.
+    pub(crate) fn is_lost(&self) -> bool {
+        *self.is_lost.borrow()
     }
 }
 
@@ -57,8 +77,8 @@ impl AdvisoryLocks {
         let gone = || StoreError::Damaged("the holder of locks has ended".to_owned());
         let (taken, waiting) = oneshot::channel();
         holder.send(Request::Lock { run, taken }).map_err(|_| gone())?;
-        waiting.await.map_err(|_| gone())??;
-        Ok(AdvisoryLock { run, holder: holder.clone() })
+        let is_lost = waiting.await.map_err(|_| gone())??;
+        Ok(AdvisoryLock { run, is_lost, holder: holder.clone() })
     }
 }
 
@@ -66,12 +86,12 @@ impl AdvisoryLocks {
 struct Holder {
     url: PostgresUrl,
     connection: Option<PgConnection>,
-    held: HashSet<RunId>,
+    held: HashMap<RunId, watch::Sender<bool>>,
 }
 
 impl Holder {
     fn new(url: PostgresUrl) -> Self {
-        Self { url, connection: None, held: HashSet::new() }
+        Self { url, connection: None, held: HashMap::new() }
     }
 
     /// Locks and releases in the order in which it is asked, until nobody can ask any more.
@@ -98,16 +118,17 @@ impl Holder {
         }
     }
 
-    async fn lock(&mut self, run: RunId) -> Result<(), StoreError> {
+    async fn lock(&mut self, run: RunId) -> Result<IsLost, StoreError> {
         // A connection may take its own lock twice.
-        if self.held.contains(&run) {
+        if self.held.contains_key(&run) {
             return Err(StoreError::RunLocked(run.to_string()));
         }
         if !self.try_lock(run).await? {
             return Err(StoreError::RunLocked(run.to_string()));
         }
-        self.held.insert(run);
-        Ok(())
+        let (lost, is_lost) = watch::channel(false);
+        self.held.insert(run, lost);
+        Ok(is_lost)
     }
 
     async fn release(&mut self, run: RunId) {
@@ -145,7 +166,7 @@ impl Holder {
         self.connection = None;
         let connection = self.connected().await?;
         let taken = lock().fetch_one(connection).await;
-        taken.map_err(|error| StoreError::Damaged(format!("the lock of a run: {error}")))
+        taken.map_err(failed)
     }
 
     /// The connection; a new one takes all locks again that the old one held.
@@ -156,11 +177,14 @@ impl Holder {
                 let mut connection = postgres::connect_once(&self.url).await?;
                 // A socket of the same machine has no such settings.
                 let _ = sqlx::raw_sql(NOTICE_DEATH).execute(&mut connection).await;
-                for run in &self.held {
+                // One that was lost stays so, until whoever has it lets go of it.
+                for (run, lost) in self.held.iter().filter(|(_, lost)| !*lost.borrow()) {
                     let again = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)");
-                    let taken = again.bind(key(*run)).fetch_one(&mut connection).await;
-                    if !taken.unwrap_or(false) {
+                    let taken: Result<bool, _> =
+                        again.bind(key(*run)).fetch_one(&mut connection).await;
+                    if !taken.map_err(failed)? {
                         tracing::error!(%run, "the lock of a run was lost and taken by another process");
+                        lost.send_replace(true);
                     }
                 }
                 connection
@@ -168,6 +192,10 @@ impl Holder {
         };
         Ok(self.connection.insert(connection))
     }
+}
+
+fn failed(error: sqlx::Error) -> StoreError {
+    DbErr::Query(RuntimeErr::SqlxError(Arc::new(error))).into()
 }
 
 /// The number of a run's lock: the random half of its id.

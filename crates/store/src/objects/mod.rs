@@ -5,6 +5,7 @@ mod files;
 mod owner;
 mod remote;
 mod sealed_file;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ pub(crate) use files::sha256_text;
 use owner::Owner;
 pub(crate) use owner::sealed_blob_key;
 use remote::RemoteBlobs;
+pub(crate) use sweep::UNUSED;
 
 /// Blobs, compressed with LZ4, and files. What is on a server is kept in a folder too once it was read or written.
 #[derive(Debug, Clone)]
@@ -67,15 +69,17 @@ impl ObjectStore {
             self.put_sealed(sealer, &hash, content)?;
             return Ok(hash);
         }
-        if !self.path(&hash).exists() {
-            let stored = lz4_flex::compress_prepend_size(content);
-            if let Some(remote) = &self.remote {
-                let stored = bytes::Bytes::from(stored);
+        let stored = || lz4_flex::compress_prepend_size(content);
+        match &self.remote {
+            // A copy here does not say that the blob is there: another server may have removed it.
+            Some(remote) if !remote.is_fresh(&remote_name(&hash))? => {
+                let stored = bytes::Bytes::from(stored());
                 remote.put(&remote_name(&hash), stored.clone())?;
                 self.keep(&hash, &stored)?;
-            } else {
-                self.keep(&hash, &stored)?;
             }
+            Some(_) => {}
+            None if sweep::touch(&self.path(&hash)) => {}
+            None => self.keep(&hash, &stored())?,
         }
         self.remove_dead_sealed(&hash)?;
         Ok(hash)
@@ -135,23 +139,32 @@ impl ObjectStore {
         }
     }
 
-    /// Removes a blob and its copy; one that is not there is removed already.
-    pub(crate) fn remove(&self, hash: &ContentHash) -> Result<(), StoreError> {
-        if let Some(remote) = &self.remote {
-            remote.delete(&remote_name(hash))?;
-        }
+    /// Removes a blob and its copy; says whether there was one.
+    pub(crate) fn remove(&self, hash: &ContentHash) -> Result<bool, StoreError> {
+        let was_remote = match &self.remote {
+            Some(remote) => {
+                let is_there = remote.contains(&remote_name(hash));
+                remote.delete(&remote_name(hash))?;
+                is_there
+            }
+            None => false,
+        };
         let path = self.path(hash);
         match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::File { path, source: error })
-            }
-            _ => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(was_remote),
+            Err(error) => Err(StoreError::File { path, source: error }),
         }
     }
 
     /// What the folder has under that name, if it is whole.
     fn copy(&self, hash: &ContentHash) -> Option<Vec<u8>> {
-        let stored = std::fs::read(self.path(hash)).ok()?;
+        let path = self.path(hash);
+        let stored = std::fs::read(&path).ok()?;
+        if self.remote.is_some() {
+            // Copies that nobody reads go.
+            sweep::touch(&path);
+        }
         content(&stored, hash, "").ok()
     }
 
@@ -161,8 +174,22 @@ impl ObjectStore {
         if self.has_sealed(hash) {
             return self.can_open_sealed(hash);
         }
-        self.path(hash).exists()
-            || self.remote.as_ref().is_some_and(|remote| remote.contains(&remote_name(hash)))
+        match &self.remote {
+            // A copy here says nothing of the blob.
+            Some(remote) => remote.contains(&remote_name(hash)),
+            None => self.path(hash).exists(),
+        }
+    }
+
+    /// Whether all these blobs are there.
+    pub(crate) fn contains_all(&self, hashes: impl Iterator<Item = ContentHash>) -> bool {
+        let mut hashes = hashes;
+        match &self.remote {
+            Some(remote) if self.opening().is_err() => {
+                remote.contains_all(hashes.map(|hash| remote_name(&hash)).collect())
+            }
+            _ => hashes.all(|hash| self.contains(&hash)),
+        }
     }
 
     /// Writes a blob into the folder, whole or not at all.
@@ -179,7 +206,7 @@ impl ObjectStore {
 fn write_whole(path: &Path, stored: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let temporary = path.with_extension(format!("{}.tmp", uuid::Uuid::now_v7().simple()));
     let mut file = std::fs::File::create(&temporary).map_err(StoreError::file(&temporary))?;
     file.write_all(stored).and_then(|()| file.sync_all()).map_err(StoreError::file(&temporary))?;
     std::fs::rename(&temporary, path).map_err(StoreError::file(path))

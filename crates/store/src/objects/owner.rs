@@ -8,6 +8,7 @@ use fullbench_types::{ContentHash, OrganizationId};
 use object_store::ObjectStoreExt;
 
 use super::files::Files;
+use super::sweep::touch;
 use super::{ObjectStore, content, write_whole};
 use crate::vault::{Sealer, joined};
 use crate::{MasterKeyId, Purpose, ScopedStore, StoreError};
@@ -74,10 +75,17 @@ impl ObjectStore {
         hash: &ContentHash,
         blob: &[u8],
     ) -> Result<(), StoreError> {
-        if matches!(self.get_sealed(hash), Ok(Some(_))) {
-            return Ok(());
-        }
         let Some(owner) = &self.owner else { return Ok(()) };
+        if matches!(self.get_sealed(hash), Ok(Some(_))) {
+            let is_fresh = match (self.sealed_path(owner, hash), &self.remote) {
+                (Some(path), _) => touch(&path),
+                (None, Some(remote)) => remote.is_fresh(&remote_name(owner, hash))?,
+                (None, None) => true,
+            };
+            if is_fresh {
+                return Ok(());
+            }
+        }
         let stored = lz4_flex::compress_prepend_size(blob);
         let sealed = sealer.seal(&stored, &context(hash))?;
         match self.sealed_path(owner, hash) {

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::sync::{Arc, mpsc as blocking};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
@@ -20,6 +21,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long, and how often, a request that failed is made again.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRIES: usize = 5;
+
+/// How old a blob may be to be left as it is by whoever puts it again.
+const FRESH: Duration = Duration::from_secs(12 * 3600);
+
+/// Blobs that are looked for at the same time.
+const HEADS_IN_FLIGHT: usize = 32;
 
 /// The variables that may name a server other than Amazon's.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
@@ -163,6 +170,34 @@ impl RemoteBlobs {
             Box::pin(async move { remote.objects.head(&path).await.map(drop) })
         });
         found.is_ok()
+    }
+
+    /// Whether all these blobs are there.
+    pub(super) fn contains_all(&self, names: Vec<String>) -> bool {
+        let found = self.wait("objects", |remote, _| {
+            Box::pin(async move {
+                let heads = stream::iter(names).map(|name| {
+                    let objects = Arc::clone(&remote.objects);
+                    async move { objects.head(&Path::from(name)).await.map(drop) }
+                });
+                heads.buffer_unordered(HEADS_IN_FLIGHT).try_collect::<()>().await
+            })
+        });
+        found.is_ok()
+    }
+
+    /// Whether there is a blob that was written not long ago, so that nobody takes it for one that is not needed.
+    pub(super) fn is_fresh(&self, name: &str) -> Result<bool, StoreError> {
+        let found = self.wait(name, |remote, path| {
+            Box::pin(
+                async move { remote.objects.head(&path).await.map(|found| found.last_modified) },
+            )
+        });
+        match found {
+            Ok(modified) => Ok(SystemTime::from(modified) > SystemTime::now() - FRESH),
+            Err(StoreError::FileNotFound(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn delete(&self, name: &str) -> Result<(), StoreError> {

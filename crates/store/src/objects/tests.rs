@@ -4,13 +4,14 @@
 
 use std::io::Write;
 use std::sync::Once;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use fullbench_types::{ContentHash, ErrorCode};
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 
-use super::ObjectStore;
+use super::{ObjectStore, write_whole};
 use crate::{ObjectsLocation, StoreError, StoredFile};
 
 /// Objects at a place of their own, and the folder of the store that uses them.
@@ -99,6 +100,42 @@ async fn a_blob_is_there_for_everyone_who_has_the_place() {
         let other = ObjectStore::open(elsewhere.path(), &ObjectsLocation::Folder).await.unwrap();
         assert!(!other.contains(&hash), "what is at one place is not at another");
     }
+}
+
+#[tokio::test]
+async fn a_copy_hides_no_missing_blob() {
+    for place in Place::all().await.into_iter().filter(Place::is_bucket) {
+        let other_home = tempfile::tempdir().unwrap();
+        let other = ObjectStore::open(other_home.path(), &place.location).await.unwrap();
+        let hash = place.objects.put(b"blob").unwrap();
+        assert!(other.remove(&hash).unwrap() && !other.remove(&hash).unwrap());
+        assert!(!place.objects.contains(&hash), "its copy is not the blob");
+        place.objects.put(b"blob").unwrap();
+        assert_eq!(other.get(&hash).unwrap(), b"blob");
+        // The copy of the other goes when nobody has read it for long.
+        let later = |days: u64| SystemTime::now() + Duration::from_secs(days * 86_400);
+        let copies = || other.copy(&hash).is_some();
+        other.remove_unfinished(later(13)).unwrap();
+        assert!(copies());
+        other.remove_unfinished(later(15)).unwrap();
+        assert!(!copies() && other.contains(&hash));
+    }
+}
+
+#[test]
+fn two_writers_of_one_blob_do_not_collide() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("blob");
+    std::thread::scope(|threads| {
+        for _ in 0..8 {
+            threads.spawn(|| {
+                for _ in 0..50 {
+                    write_whole(&path, b"content").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left half done");
 }
 
 #[tokio::test]

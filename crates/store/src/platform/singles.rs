@@ -18,10 +18,12 @@ const UNIT: UnitKey = UnitKey { case_index: 0, model_index: 0, repetition: 0 };
 
 const CONTENT_COLUMNS: &str =
     "organization_id, content_hash, source_hash, manifest, cases, created_at";
-/// The same content again is kept once; what was sealed may be unreadable since.
+/// The same content again is kept once; what was sealed may be unreadable since. When it was last kept counts, so that it stays
+/// until it is named.
 const KEEP_CONTENT: &str = "ON CONFLICT (organization_id, content_hash) DO UPDATE \
-    SET manifest = excluded.manifest WHERE dataset_contents.manifest LIKE '%\"sealed:1:%' \
-    OR excluded.manifest LIKE '%\"sealed:1:%'";
+    SET created_at = excluded.created_at, manifest = CASE \
+    WHEN dataset_contents.manifest LIKE '%\"sealed:1:%' OR excluded.manifest LIKE '%\"sealed:1:%' \
+    THEN excluded.manifest ELSE dataset_contents.manifest END";
 const RUN_COLUMNS: &str = "id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, \
     notes, planned_units, version, created_at, updated_at, finished_at, origin, priority, labels, \
     webhook_url, started_at, created_by, judge_id, document_id";
@@ -135,7 +137,8 @@ impl ScopedStore {
         }
         transaction.commit().await?;
         self.events.tell(told);
-        self.spending_was_kept(spent).await
+        self.spending_was_kept(spent).await;
+        Ok(())
     }
 
     fn run_values(

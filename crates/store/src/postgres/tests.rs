@@ -271,6 +271,10 @@ async fn a_lock_holds_for_all_processes_and_goes_with_its_connection() {
     sqlx::query(AssertSqlSafe(sql)).bind(key).execute(&mut connection).await.unwrap();
     let moved = once_free(&there, other).await;
     assert!(matches!(here.lock_run(other).await, Err(StoreError::RunLocked(_))));
+    // Who had it is told as soon as there is a connection again, and stops.
+    here.lock_run(RunId::generate()).await.unwrap();
+    kept.lost().await;
+    assert!(kept.is_lost() && !moved.is_lost() && !taken.is_lost());
     drop((taken, moved, kept));
     once_free(&here, run).await;
     once_free(&here, other).await;

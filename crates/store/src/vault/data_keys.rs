@@ -13,10 +13,10 @@ use zeroize::Zeroizing;
 use super::master::MasterKeyId;
 use super::sealer::{DataKey, DataKeys};
 use super::{DataKeyPlace, KEY_BYTES, Shared, random};
-use crate::StoreError;
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::{organization_key, provider_key};
 use crate::runs::now_milliseconds;
+use crate::{StoreError, sqlite};
 
 /// The advisory lock of whoever makes keys or changes master keys.
 const CHANGING: i64 = 0x0066_756c_6c6b_6579;
@@ -163,7 +163,7 @@ impl Shared {
         transaction.commit().await?;
         if is_sqlite {
             // Nothing of the wrapped keys is left in the log of the file.
-            self.database.execute_unprepared("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+            sqlite::empty_log(&self.database).await?;
         }
         Ok(done.rows_affected)
     }

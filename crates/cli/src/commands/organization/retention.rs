@@ -29,7 +29,7 @@ pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<E
         PlainFormat::Json => output::print_json(&reports)?,
         PlainFormat::Table => output::print_text(&table(&reports))?,
     }
-    if reports.is_empty() {
+    if reports.iter().all(|report| report.older_than.is_none()) {
         write_line("no organization has said for how long its data is kept");
     }
     Ok(Exit::Fine)
@@ -38,7 +38,8 @@ pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<E
 fn table(reports: &[RetentionReport]) -> String {
     let mut table = output::table(&["organization", "older than", "table", "rows"]);
     for report in reports {
-        let older_than = report.older_than.strftime("%F %T UTC").to_string();
+        let older_than = report.older_than.map(|time| time.strftime("%F %T UTC").to_string());
+        let older_than = older_than.unwrap_or_default();
         for rows in &report.rows {
             let (organization, rows_of) = (report.organization.clone(), rows.table.clone());
             table.add_row(vec![organization, older_than.clone(), rows_of, rows.rows.to_string()]);

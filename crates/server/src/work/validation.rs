@@ -169,6 +169,7 @@ fn unreadable() -> Inspection {
         problems: vec![problem],
         problem_count: 1,
         version: None,
+        unused_blocks: Vec::new(),
     }
 }
 

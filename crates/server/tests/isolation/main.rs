@@ -6,6 +6,7 @@
 mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
+mod fields;
 mod made;
 mod open;
 mod operations;

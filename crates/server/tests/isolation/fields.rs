@@ -33,10 +33,9 @@ async fn no_field_is_taken_that_is_not_asked_for(place: Place) {
                 more[FIELD] = foreign();
                 let sent = with_json(request(&operation, &world), &more);
                 is_refused(&operation, FIELD, sent).await;
-                for (name, fields) in closed_fields(&operation, &schemas, &body) {
+                for (name, fields) in fields_within(&operation, &schemas, &body) {
                     let mut more = body.clone();
                     more[&name] = fields;
-                    more[&name][FIELD] = foreign();
                     let sent = with_json(request(&operation, &world), &more);
                     is_refused(&operation, &name, sent).await;
                     inner += 1;
@@ -65,17 +64,23 @@ async fn is_refused(operation: &Operation, place: &str, request: reqwest::Reques
     assert!(status == 422 && is_named, "{operation}, `{place}`: {status} {problem}");
 }
 
-/// Fields of a body that have fields of their own, which are all known, each with something that is right.
-fn closed_fields(operation: &Operation, schemas: &Value, body: &Value) -> Vec<(String, Value)> {
+/// Fields of a body that have fields of their own, which are known by name, each with one more than that.
+fn fields_within(operation: &Operation, schemas: &Value, body: &Value) -> Vec<(String, Value)> {
     let (_, schema) = operation.takes.as_ref().unwrap();
+    // What says nothing of other fields means to take none: it is the test that finds out.
+    let has_names = |schema: &Value| {
+        let schema = resolved(schema, schemas);
+        schema["properties"].is_object() && schema["additionalProperties"] != json!(true)
+    };
     let mut found = Vec::new();
     for (name, field) in resolved(schema, schemas)["properties"].as_object().into_iter().flatten() {
         let kinds = field["anyOf"].as_array().map_or(vec![field], |kinds| kinds.iter().collect());
-        let is_closed =
-            |kind: &&Value| resolved(kind, schemas)["additionalProperties"] == json!(false);
-        if kinds.into_iter().any(|kind| is_closed(&kind)) {
-            let right = body[name].as_object().cloned().unwrap_or_default();
-            found.push((name.clone(), Value::Object(right)));
+        if kinds.into_iter().any(has_names) {
+            let mut more = Value::Object(body[name].as_object().cloned().unwrap_or_default());
+            more[FIELD] = foreign();
+            found.push((name.clone(), more));
+        } else if has_names(&field["items"]) {
+            found.push((name.clone(), json!([{ FIELD: foreign() }])));
         }
     }
     found

@@ -28,8 +28,10 @@ pub(crate) enum Tried {
 /// A try that counts as failed until it is said to be none.
 pub(crate) struct Try {
     account: CountedTry,
-    /// What a success forgets nothing of: others may have an account with the same address elsewhere.
-    others: Vec<CountedTry>,
+    /// The mail address, in all organizations together.
+    address: CountedTry,
+    email: String,
+    network: Option<CountedTry>,
 }
 
 impl Try {
@@ -45,33 +47,40 @@ impl Try {
             free,
         };
         let name = format!("{}\0{}", account.organization, account.email);
-        let address = counted("address", account.email, FREE_OF_ADDRESS);
+        let (email, address) =
+            (account.email.to_owned(), counted("address", account.email, FREE_OF_ADDRESS));
         let account = counted("account", &name, FREE_OF_ACCOUNT);
         let network = visitor.network();
         let network = network.map(|network| counted("network", &network, FREE_OF_NETWORK));
-        let others: Vec<CountedTry> = [Some(address), network].into_iter().flatten().collect();
-        let all = [std::slice::from_ref(&account), &others].concat();
-        match app.store().begin_try(&all).await? {
+        let all = [account.clone(), address.clone()].into_iter().chain(network.clone());
+        match app.store().begin_try(&all.collect::<Vec<_>>()).await? {
             Some(wait) => Err(too_often(wait)),
-            None => Ok(Self { account, others }),
+            None => Ok(Self { account, address, email, network }),
         }
     }
 
-    /// It did not fail: what went wrong before is forgotten for the account, and stays for its address and for the network.
+    /// It did not fail: what went wrong before is forgotten for the account, and stays for the network. It stays for the address
+    /// too where others have an account with it elsewhere, who could otherwise guess and succeed in turns.
     pub(crate) async fn succeeded(self, app: &App) -> Result<(), Problem> {
         app.store().forget_tries(&self.account.subject).await?;
-        self.take_back_others(app).await
+        if app.store().credentials_of_email(&self.email, None).await?.len() > 1 {
+            app.store().take_back_try(&self.address).await?;
+        } else {
+            app.store().forget_tries(&self.address.subject).await?;
+        }
+        self.take_back_network(app).await
     }
 
     /// It neither failed nor succeeded.
     pub(crate) async fn undecided(self, app: &App) -> Result<(), Problem> {
         app.store().take_back_try(&self.account).await?;
-        self.take_back_others(app).await
+        app.store().take_back_try(&self.address).await?;
+        self.take_back_network(app).await
     }
 
-    async fn take_back_others(&self, app: &App) -> Result<(), Problem> {
-        for counted in &self.others {
-            app.store().take_back_try(counted).await?;
+    async fn take_back_network(&self, app: &App) -> Result<(), Problem> {
+        if let Some(network) = &self.network {
+            app.store().take_back_try(network).await?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::PasswordHash as Phc;
 use argon2::{Algorithm, Argon2, Params, Version};
+use fullbench_server::password_hash;
 use fullbench_store::{MemberChange, NewOrganization, NewUser, PasswordHash};
 use fullbench_types::{DEFAULT_ORGANIZATION, Plan, UserRole};
 use serde_json::json;
@@ -14,6 +15,7 @@ use crate::common::TestServer;
 on_every_backend!(
     nobody_learns_who_has_an_account,
     an_account_is_locked_alike_whether_it_exists_or_not,
+    an_address_is_counted_in_all_organizations_together,
     tries_at_the_same_time_are_counted_too,
     a_network_is_locked_across_accounts,
     who_belongs_to_several_says_to_which,
@@ -83,6 +85,32 @@ async fn an_account_is_locked_alike_whether_it_exists_or_not(place: Place) {
     }
     let forgiven = ann.sign_in("ann@example.com", PASSWORD).await;
     assert_eq!(forgiven.status, 201, "what went wrong before is forgotten: {}", forgiven.body);
+}
+
+/// Whoever has an account with the same address elsewhere guesses no more often by it, nor forgets failures by succeeding there.
+async fn an_address_is_counted_in_all_organizations_together(place: Place) {
+    let server = TestServer::start(place).await;
+    person(&server, "ann@example.com", UserRole::Viewer).await;
+    let other = server.as_other_organization().await;
+    let elsewhere = server.store.scoped(other.organization);
+    let password = Some(password_hash(PASSWORD, "ann@example.com").unwrap());
+    let (email, name) = ("ann@example.com".to_owned(), "Eve".to_owned());
+    elsewhere.add_user(NewUser { email, name, role: UserRole::Viewer, password }).await.unwrap();
+    let slug = elsewhere.organization_record().await.unwrap().slug;
+    let mut eve = Browser::new(&server);
+    let mut sign_in = async |organization: Option<&str>, password: &str| {
+        let shown = json!({"email": "ann@example.com", "password": password,
+            "organization": organization});
+        eve.post("/v1/session", shown).await.status
+    };
+    for _ in 0..4 {
+        assert_eq!(sign_in(Some("default"), "wrong password").await, 401);
+    }
+    assert_eq!(sign_in(Some(&slug), PASSWORD).await, 201, "their own account");
+    for organization in [None, None, None, None, Some("unknown"), Some("unknown")] {
+        assert_eq!(sign_in(organization, "wrong password").await, 401);
+    }
+    assert_eq!(sign_in(Some(&slug), PASSWORD).await, 429, "the address has failed ten times");
 }
 
 async fn tries_at_the_same_time_are_counted_too(place: Place) {

@@ -220,7 +220,7 @@ class OrganizationSettingsChange(BaseModel):
     data_retention_days: Annotated[int | None, Field(ge=1)] = None
     """For how long results are kept."""
     requests_per_minute: Annotated[int | None, Field(ge=1)] = None
-    """Requests that all keys and members together may make in a minute."""
+    """Requests that all keys and members together may make in a minute, where that is less than the server allows."""
     scrub: list[ScrubKind] | None = None
     """What is taken out of texts before they are kept."""
     encrypt_texts: bool | None = None
@@ -1677,7 +1677,7 @@ class OrganizationSettings(BaseModel):
     data_retention_days: Annotated[int | None, Field(ge=0)] = None
     """For how long results are kept."""
     requests_per_minute: Annotated[int | None, Field(ge=0)] = None
-    """Requests that all keys and members together may make in a minute; the server's own limit where it is null."""
+    """Requests that all keys and members together may make in a minute, where that is less than the server allows."""
     scrub: list[ScrubKind]
     """What is taken out of texts before they are kept: `email`, `phone`, `card`, `key`."""
     encrypt_texts: bool
@@ -2456,6 +2456,7 @@ class Organization(BaseModel):
     name: str
     slug: str
     plan: Plan
+    """What it pays for; who runs the server decides on it, and on what it allows."""
     settings: OrganizationSettings
     billing_email: str | None = None
     created_at: AwareDatetime

@@ -32,12 +32,12 @@ pub(super) fn check(file: &mut File) -> Result<(), Unfit> {
         return Ok(());
     }
     let length = u64::from(u32::from_le_bytes(length));
-    if length > MOST_BYTES {
-        return Err(Unfit::TooLarge("what it says of its columns and row groups is too long"));
-    }
     let Some(start) = end.checked_sub(length) else {
         return Err(Error::other("it says that it is longer than it is").into());
     };
+    if length > MOST_BYTES {
+        return Err(Unfit::TooLarge("what it says of its columns and row groups is too long"));
+    }
     file.seek(SeekFrom::Start(start))?;
     let mut footer = Vec::new();
     file.take(length).read_to_end(&mut footer)?;

@@ -11,6 +11,12 @@ use super::limited::{BUFFER_BYTES, RowBytes, limited, too_long};
 use super::rows::{BadRow, Row, RowSink};
 use crate::InputProblem;
 
+/// What is read after the file. It ends the last record, and is a record with [`SENTINEL`] in it; where a quote is open it only
+/// closes that, and no such record comes.
+const AFTER: &[u8] = b"\n\"\n";
+/// The only field of the record after the last.
+const SENTINEL: &str = "\n";
+
 /// Reads the rows of a CSV file; `columns` names them where the file has no header line.
 pub(crate) fn read(
     source: impl Read,
@@ -26,10 +32,11 @@ pub(crate) fn read(
         .has_headers(columns.is_none())
         .flexible(true)
         .buffer_capacity(BUFFER_BYTES)
-        .from_reader(source.chain(&b"\n"[..]));
+        .from_reader(source.chain(AFTER));
     let header: Vec<String> = match columns {
         Some(columns) => columns.to_vec(),
         None => match reader.headers() {
+            Ok(header) if is_sentinel(header) => return Ok(()),
             Ok(header) => header.iter().map(column_name).collect(),
             Err(error) => return sink(Err(describe(&error, &row_bytes)?)),
         },
@@ -39,11 +46,21 @@ pub(crate) fn read(
     }
     let mut record = StringRecord::new();
     let mut number = 0;
+    // A record that is the last one, or looks like it.
+    let mut last: Option<u64> = None;
     loop {
         row_bytes.restart();
         match reader.read_record(&mut record) {
             Ok(true) => {}
-            Ok(false) => return Ok(()),
+            Ok(false) if last.is_some() => return Ok(()),
+            Ok(false) => {
+                let bad = BadRow::new(
+                    ProblemCode::NotCsv,
+                    "a double quote is opened in this record, and never closed",
+                );
+                let bad = bad.hint("close it; a quote inside of a quoted field is written twice");
+                return sink(Err(bad.in_row(number, None)));
+            }
             Err(error) => {
                 number += 1;
                 let bad = describe(&error, &row_bytes)?;
@@ -59,25 +76,41 @@ pub(crate) fn read(
         if record.len() == 1 && record.get(0) == Some("") {
             continue;
         }
-        number += 1;
         let inside: usize = record.iter().map(|field| field.matches('\n').count()).sum();
-        let line = Some(reader.position().line().saturating_sub(1 + inside as u64));
-        if record.len() != header.len() {
-            let (fields, columns) = (record.len(), header.len());
-            let message =
-                format!("the record has {fields} fields, and there are {columns} columns");
-            let bad = BadRow::new(ProblemCode::RaggedRow, message)
-                .hint("a field with a comma, a quote or a line break must be in double quotes");
-            sink(Err(bad.in_row(number, line)))?;
+        let line = reader.position().line().saturating_sub(1 + inside as u64);
+        if let Some(line) = last.take() {
+            number += 1;
+            sink(row(&header, &StringRecord::from(vec![SENTINEL]), number, line))?;
+        }
+        if is_sentinel(&record) {
+            last = Some(line);
             continue;
         }
-        let fields: Map<String, Value> = header
-            .iter()
-            .zip(&record)
-            .map(|(name, value)| (name.clone(), Value::String(value.to_owned())))
-            .collect();
-        sink(Ok(Row { line, number, fields }))?;
+        number += 1;
+        sink(row(&header, &record, number, line))?;
     }
+}
+
+fn is_sentinel(record: &StringRecord) -> bool {
+    record.len() == 1 && record.get(0) == Some(SENTINEL)
+}
+
+/// A record as a row, if it has a field for every column.
+fn row(header: &[String], record: &StringRecord, number: u64, line: u64) -> Result<Row, BadRow> {
+    let line = Some(line);
+    if record.len() != header.len() {
+        let (fields, columns) = (record.len(), header.len());
+        let message = format!("the record has {fields} fields, and there are {columns} columns");
+        let bad = BadRow::new(ProblemCode::RaggedRow, message)
+            .hint("a field with a comma, a quote or a line break must be in double quotes");
+        return Err(bad.in_row(number, line));
+    }
+    let fields: Map<String, Value> = header
+        .iter()
+        .zip(record)
+        .map(|(name, value)| (name.clone(), Value::String(value.to_owned())))
+        .collect();
+    Ok(Row { line, number, fields })
 }
 
 fn column_name(written: &str) -> String {
@@ -135,6 +168,41 @@ fn describe(error: &csv::Error, row_bytes: &RowBytes) -> Result<BadRow, InputPro
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// The problems of a file, and its good rows.
+    fn problems(text: &str) -> (Vec<String>, usize) {
+        let (mut problems, mut good) = (Vec::new(), 0);
+        let mut take = |row: Result<Row, BadRow>| {
+            match row {
+                Ok(_) => good += 1,
+                Err(bad) => problems.push(bad.problem.message),
+            }
+            Ok(())
+        };
+        read(text.as_bytes(), b',', None, &mut take).unwrap();
+        (problems, good)
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_told() {
+        for text in
+            ["a,b\n1,2\n3,\"4\n5,6\n7,8\n", "a,b\n1,\"2", "a,\"b\n1,2\n", "a,b\n1,\"2\"\"\n"]
+        {
+            let (problems, _) = problems(text);
+            assert!(problems.iter().any(|problem| problem.contains("never closed")), "{text:?}");
+        }
+        for (text, rows) in [
+            ("a,b\n1,\"2\n\"", 1),
+            ("a\n\"\n\"\n\"\n\"", 2),
+            ("a\n\"\n\"\nx\n", 2),
+            ("a,b\n1,5\" pipe\n2,\"say \"\"hi\"\"\"\n", 2),
+            ("a,b\r\n1,2\r\n", 1),
+            ("a,b\n", 0),
+            ("", 0),
+        ] {
+            assert_eq!(problems(text), (Vec::new(), rows), "{text:?}");
+        }
+    }
 
     fn rows(text: &str) -> Vec<(Option<u64>, String, String)> {
         let mut rows = Vec::new();

@@ -11,7 +11,7 @@ use common::{TestServer, marked};
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_store::NewVersion;
 use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -27,14 +27,8 @@ on_every_backend!(
 /// A word that is in everything the organization has.
 const MARK: &str = "zanzibarine";
 
-/// A data set with a version that was evaluated; its id, and that of the run.
-async fn evaluated(server: &TestServer) -> (String, String) {
-    let new = json!({"name": MARK, "type": "EVALUATION", "description": MARK});
-    let (status, dataset) = server.post("/v1/datasets", new).await;
-    assert_eq!(status, 201, "{dataset}");
-    let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
-    let rows =
-        format!("{{\"input\": \"{MARK}?\", \"reference\": \"a\", \"output\": \"{MARK}\"}}\n");
+/// A new version of a data set.
+async fn uploaded(server: &TestServer, dataset: &str, rows: &str) -> Value {
     let form = format!(
         "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{rows}\r\n--X--\r\n"
     );
@@ -44,6 +38,18 @@ async fn evaluated(server: &TestServer) -> (String, String) {
         .body(form);
     let (status, version) = common::answer(upload).await;
     assert_eq!(status, 202, "{version}");
+    version
+}
+
+/// A data set with a version that was evaluated; its id, and that of the run.
+async fn evaluated(server: &TestServer) -> (String, String) {
+    let new = json!({"name": MARK, "type": "EVALUATION", "description": MARK});
+    let (status, dataset) = server.post("/v1/datasets", new).await;
+    assert_eq!(status, 201, "{dataset}");
+    let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
+    let rows =
+        format!("{{\"input\": \"{MARK}?\", \"reference\": \"a\", \"output\": \"{MARK}\"}}\n");
+    let version = uploaded(server, &dataset, &rows).await;
     let path = format!("/v1/datasets/{dataset}/versions/1");
     server.wait(&path, |version| version["validation_status"] == "VALID").await;
     let body = json!({"name": MARK, "dataset_version_id": version["version_id"],
@@ -80,15 +86,7 @@ async fn a_file_with_a_problem_leaves_no_blocks(place: Place) {
     let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
     let long = format!("{MARK} ").repeat(100);
     let rows: String = (0..1200).map(|row| format!("{{\"input\": \"{row} {long}\"}}\n")).collect();
-    let form = format!(
-        "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{rows}{{}}\n\r\n--X--\r\n"
-    );
-    let upload = server
-        .request("POST", &format!("/v1/datasets/{dataset}/versions"))
-        .header("content-type", "multipart/form-data; boundary=X")
-        .body(form);
-    let (status, version) = common::answer(upload).await;
-    assert_eq!(status, 202, "{version}");
+    uploaded(&server, &dataset, &format!("{rows}{{}}\n")).await;
     let path = format!("/v1/datasets/{dataset}/versions/1");
     server.wait(&path, |version| version["validation_status"] == "INVALID").await;
     assert_eq!(marked(&server.place.home().join("objects"), MARK), Vec::<PathBuf>::new());

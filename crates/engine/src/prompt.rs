@@ -1,6 +1,7 @@
 //! Prompts: templates over a case's fields, rendered into messages.
 
 use std::collections::BTreeSet;
+use std::io;
 
 use fullbench_types::{Message, Role, TestCase, text_of};
 use minijinja::value::Serde;
@@ -9,6 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::InputProblem;
+
+/// Steps that rendering a template may take: what somebody sent must not keep the others from working.
+const MOST_STEPS: u64 = 250_000;
+/// Bytes that a message may have.
+const MOST_BYTES: usize = 16 << 20;
 
 /// The prompt of an evaluation as templates, with their content; stored with the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,12 +92,37 @@ impl PromptTemplates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.set_fuel(Some(MOST_STEPS));
         for (index, message) in self.messages.iter().enumerate() {
             environment
                 .add_template_owned(index.to_string(), message.text.clone())
                 .map_err(|error| describe(&message.name, &error))?;
         }
         Ok(Prompts { templates: self.clone(), environment })
+    }
+}
+
+/// A text that is being written, up to its largest size.
+#[derive(Default)]
+struct Bounded(Vec<u8>);
+
+impl Bounded {
+    fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned()
+    }
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        if self.0.len() + part.len() > MOST_BYTES {
+            return Err(io::Error::other("the prompt is too long"));
+        }
+        self.0.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -127,7 +158,11 @@ impl Prompts {
                 let text = self
                     .environment
                     .get_template(&index.to_string())
-                    .and_then(|template| template.render(&context))
+                    .and_then(|template| {
+                        let mut text = Bounded::default();
+                        template.render_captured_to(&context, &mut text)?;
+                        Ok(text.into_text())
+                    })
                     .map_err(|error| self.describe_for(case, &message.name, &error))?;
                 messages.push(Message::new(message.role, text));
             }
@@ -188,6 +223,12 @@ fn describe(template: &str, error: &minijinja::Error) -> TemplateError {
         minijinja::ErrorKind::UndefinedError => {
             Some("write `{{ name or \"\" }}` or `{% if name is defined %}` for a field that may be missing".to_owned())
         }
+        minijinja::ErrorKind::OutOfFuel => {
+            Some(format!("a template takes at most {MOST_STEPS} steps: loop over less"))
+        }
+        minijinja::ErrorKind::WriteFailure => {
+            Some(format!("a prompt has at most {MOST_BYTES} bytes"))
+        }
         minijinja::ErrorKind::SyntaxError => Some("the syntax is Jinja: `{{ field }}`, `{% if … %}`".to_owned()),
         _ => None,
     };
@@ -208,6 +249,21 @@ mod tests {
         let Value::Object(fields) = fields else { unreachable!() };
         let input = fields.get("input").cloned().unwrap_or_default();
         TestCase { index: 0, key: "k".to_owned(), input, references: vec![], fields }
+    }
+
+    #[test]
+    fn a_template_without_an_end_is_refused() {
+        let endless =
+            "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}";
+        let large = "{% for a in range(10000) %}{{ input }}{% endfor %}";
+        let input = "x".repeat(10_000);
+        for (template, said) in [(endless, "steps"), (large, "bytes")] {
+            let prompts = PromptTemplates::of_text("prompt", template).compile();
+            let refused =
+                prompts.and_then(|prompts| prompts.render(&case(json!({"input": input}))));
+            let hint = refused.err().and_then(|error| error.hint).unwrap_or_default();
+            assert!(hint.contains(said), "{template}: {hint}");
+        }
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub(crate) async fn check(
                     problem,
                 )
             })?;
+            // Others get their turn between two prompts.
+            tokio::task::yield_now().await;
             tokens.likely += estimate_messages(&messages);
             tokens.upper += upper_estimate_messages(&messages);
         }

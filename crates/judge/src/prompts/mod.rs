@@ -23,6 +23,9 @@ pub(crate) use format::{format_fields, format_text, schema_for};
 
 use crate::frame::Framer;
 
+/// Steps that rendering a prompt may take: what somebody sent must not keep the others from working.
+const MOST_STEPS: u64 = 250_000;
+
 /// The requests judges make, each with a prompt of its own.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -290,6 +293,7 @@ fn bare_environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_fuel(Some(MOST_STEPS));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     environment.set_syntax(syntax);
     Ok(environment)

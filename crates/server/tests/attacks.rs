@@ -208,6 +208,25 @@ async fn models_inside_of_the_network_are_out_of_reach(place: Place) {
         assert_eq!(status, 422, "{url}: {problem}");
         assert!(problem.to_string().contains("base_url"), "{url}: {problem}");
     }
+    // A provider whose own address is on the machine of the server.
+    for (models, metrics) in [
+        (json!(["ollama:llama3.2"]), json!(["exact_match"])),
+        (
+            json!([]),
+            json!([{"type": "binary", "criterion": "coherence", "model": "ollama:llama3.2"}]),
+        ),
+    ] {
+        let batch = json!({"name": "ssrf", "dataset_version_id": version, "models": models,
+            "prompt": "{{ input }}", "metrics": metrics});
+        let (status, problem) = server.post("/v1/evaluations/batch", batch).await;
+        assert_eq!(status, 422, "{problem}");
+        assert!(problem.to_string().contains("may not reach"), "{problem}");
+    }
+    let single = json!({"input": "a", "output": "a", "metrics": ["coherence"],
+        "config": {"evaluator_model": "ollama:llama3.2"}});
+    let (status, problem) = server.post("/v1/evaluations", single).await;
+    assert_eq!(status, 422, "{problem}");
+    assert!(problem.to_string().contains("may not reach"), "{problem}");
     let called = tokio::time::timeout(Duration::from_millis(200), listener.accept()).await;
     assert!(called.is_err(), "nobody called");
 }

@@ -164,7 +164,7 @@ async fn delete_keys(store: &Store, arguments: &DeleteKeysArguments) -> Result<E
         noted.end(&json!({"deleted": deleted})).await?;
     }
     write_line(&format!(
-        "keys of `{slug}` that were deleted: {deleted}; what they sealed cannot be read any more"
+        "keys of `{slug}` that were deleted: {deleted}; what they sealed cannot be read any more, by servers that run within ten seconds"
     ));
     Ok(Exit::Fine)
 }

@@ -70,6 +70,8 @@ impl SentRules {
         let mut check = Check { path, document: &node, definitions, problems, trust };
         if let Err(error) = model.validate() {
             check.refuse_config("model", error);
+        } else if let Err(problem) = self.own_address(&model) {
+            check.refuse("model", problem);
         } else if model.provider == Provider::Recorded {
             let problem = InputProblem::new("recorded answers are no model that can be asked");
             check.refuse("model.provider", problem.hint("name who serves the model"));
@@ -88,6 +90,24 @@ impl SentRules {
     #[must_use]
     pub fn allows(&self, url: &str) -> bool {
         self.address(url.trim_end_matches('/')).is_some()
+    }
+
+    /// Refuses a model whose provider's own address is on this machine, unless that is allowed.
+    fn own_address(&self, model: &ModelConfig) -> Result<(), InputProblem> {
+        let mut deployments: Vec<ModelConfig> =
+            model.deployments().into_iter().map(|(_, model)| model).collect();
+        if deployments.is_empty() {
+            deployments.push(model.clone());
+        }
+        for model in deployments {
+            let url = model.effective_base_url();
+            if model.provider == Provider::Ollama && !self.allows(url) {
+                let message = format!("the server may not reach {url}, where this model is");
+                let hint = "who runs the server can allow it with `--allow-model-url`";
+                return Err(InputProblem::new(message).hint(hint));
+            }
+        }
+        Ok(())
     }
 
     /// The allowed address that a URL belongs to: equal, or longer by a path that leads nowhere else.
@@ -179,6 +199,7 @@ pub fn load_sent(
     let models = check.models(&file);
     let scorers = check.scorers(&file.scorers);
     check.opponents(&models, &scorers);
+    check.own_addresses(&models, &scorers, rules);
     let prompt = check.prompt(&file, &models);
     check.gates(&file, &scorers);
     check.fields(&file, &dataset);
@@ -209,6 +230,7 @@ pub fn load_sent_scorers(
     let mut check =
         Check { path: Path::new(""), document: &node, definitions, problems, trust: Trust::Nobody };
     let scorers = check.scorers(&entries);
+    check.own_addresses(&[], &scorers, rules);
     match check.problems {
         problems if problems.is_empty() => Ok(scorers),
         problems => Err(EngineError::Input(problems.into_iter().map(without_place).collect())),
@@ -216,6 +238,28 @@ pub fn load_sent_scorers(
 }
 
 impl Check<'_> {
+    /// Refuses models whose provider's own address is on this machine, unless that is allowed.
+    fn own_addresses(
+        &mut self,
+        models: &[ModelConfig],
+        scorers: &[ScorerConfig],
+        rules: &SentRules,
+    ) {
+        let models = models.iter().enumerate();
+        let mut asked: Vec<(String, ModelConfig)> =
+            models.map(|(index, model)| (format!("models[{index}]"), model.clone())).collect();
+        for (index, scorer) in scorers.iter().enumerate() {
+            let built = fullbench_score::build(scorer);
+            let models = built.map(|built| built.scorer.models()).unwrap_or_default();
+            asked.extend(models.into_iter().map(|model| (format!("scorers[{index}]"), model)));
+        }
+        for (field, model) in asked {
+            if let Err(problem) = rules.own_address(&model) {
+                self.refuse(&field, problem);
+            }
+        }
+    }
+
     /// Refuses names of fields that the frozen cases do not have.
     fn fields(&mut self, file: &EvaluationFile, dataset: &DatasetVersion) {
         let known: Vec<&str> = dataset.fields.iter().map(String::as_str).collect();

@@ -15,12 +15,14 @@ pub(super) async fn run(arguments: &ExportArguments, home: &Home) -> Result<Exit
     let ExportArguments { slug, file, force } = arguments;
     let store = home.open_whole_existing().await?;
     let organization = named(&store, slug).await?;
+    // Without the key of the audit log nothing is exported, since nobody would know of it.
+    let key = store.audit_key().await?;
     let contents = store.export_organization(organization, file, *force).await?;
     let entry = NewAuditEntry {
         after: serde_json::to_value(&contents).ok(),
         ..NewAuditEntry::new("export_organization", ACTOR, AuditPhase::Done)
     };
-    store.scoped(organization).append_audit(&store.audit_key().await?, &[entry]).await?;
+    store.scoped(organization).append_audit(&key, &[entry]).await?;
     let rows: u64 = contents.tables.iter().map(|table| table.rows).sum();
     write_line(&format!(
         "{}: {rows} rows in {} tables, {} blobs, {} files\nsha256 {}",

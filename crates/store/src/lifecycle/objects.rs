@@ -124,7 +124,10 @@ async fn all_named(system: &ScopedConnection) -> Result<BTreeSet<ContentHash>, S
     let statement = Statement::from_sql_and_values(backend, sql, [WITH_BLOCKS.into()]);
     let mut named = BTreeSet::new();
     for row in system.query_all_raw(statement).await? {
-        named.extend(blobs_of(&[row.try_get_by_index(0)?]));
+        // One that cannot be read may name any of them: nothing is removed then.
+        let unreadable =
+            || StoreError::Damaged("a frozen data set does not name its blocks".into());
+        named.extend(blocks_in(&row.try_get_by_index::<String>(0)?).ok_or_else(unreadable)?);
     }
     Ok(named)
 }

@@ -2,6 +2,10 @@
 //!
 //! Losing the last replies on a crash only costs a repeated call, so writes are grouped and not forced to disk.
 
+#[cfg(test)]
+mod tests;
+mod tidy;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +29,13 @@ pub struct CacheLimits {
     pub max_age: Duration,
     /// Above this many bytes the longest unused replies go.
     pub max_bytes: u64,
+}
+
+/// What a server keeps unless it is said otherwise.
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self { max_age: Duration::from_secs(14 * 86_400), max_bytes: 2_000_000_000 }
+    }
 }
 
 enum Write {
@@ -69,7 +80,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS responses (key BLOB PRIMARY KEY,
 const FILE: &str = "cache.db";
 
 impl DiskCache {
-    /// Opens the cache of a folder and removes what is too old or too much.
+    /// Opens the cache of a folder.
     pub async fn open(home: &Path, limits: CacheLimits) -> Result<Self, StoreError> {
         std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
         let database = connect(&home.join(FILE), SqliteSynchronous::Normal).await?;
@@ -81,9 +92,7 @@ impl DiskCache {
         tokio::spawn(write_groups(database.clone(), receiver));
         let (reads, receiver) = mpsc::unbounded_channel();
         tokio::spawn(read_groups(database.clone(), receiver));
-        let cache = Self { database, reads, writes, limits };
-        cache.prune().await?;
-        Ok(cache)
+        Ok(Self { database, reads, writes, limits })
     }
 
     /// The cache as an organization uses it: what it puts there is its own.
@@ -122,37 +131,8 @@ impl DiskCache {
         }
     }
 
-    /// Removes replies past their age and, above the size, the longest unused ones.
-    pub async fn prune(&self) -> Result<(), StoreError> {
-        let delete = "DELETE FROM responses WHERE created_at < $1";
-        self.database.execute_raw(self.statement(delete, vec![self.oldest().into()])).await?;
-        let total = "SELECT COALESCE(SUM(size), 0) FROM responses";
-        let row = self.database.query_one_raw(self.statement(total, vec![])).await?;
-        let mut bytes = match row {
-            Some(row) => row.try_get_by_index::<i64>(0)? as u64,
-            None => 0,
-        };
-        while bytes > self.limits.max_bytes {
-            let sql = "DELETE FROM responses WHERE key IN \
-                 (SELECT key FROM responses ORDER BY used_at LIMIT 1000) RETURNING size";
-            let removed = self.database.query_all_raw(self.statement(sql, vec![])).await?;
-            if removed.is_empty() {
-                break;
-            }
-            for row in removed {
-                bytes = bytes.saturating_sub(row.try_get_by_index::<i64>(0)? as u64);
-            }
-        }
-        Ok(())
-    }
-
     fn oldest(&self) -> i64 {
-        let age = i64::try_from(self.limits.max_age.as_millis()).unwrap_or(i64::MAX);
-        now_milliseconds().saturating_sub(age)
-    }
-
-    fn statement(&self, sql: &str, values: Vec<Value>) -> Statement {
-        Statement::from_sql_and_values(self.database.get_database_backend(), sql, values)
+        self.limits.oldest()
     }
 }
 

@@ -319,6 +319,7 @@ async fn the_cache_forgets_by_age_and_by_size() {
     drop((cache, disk));
     let small = CacheLimits { max_bytes: 400_000, ..roomy };
     let cache = Arc::new(DiskCache::open(folder.path(), small).await.unwrap());
+    cache.prune(DEFAULT_ORGANIZATION).await.unwrap();
     let cache = cache.of(DEFAULT_ORGANIZATION);
     let mut left = 0;
     for key in &keys {

@@ -92,7 +92,9 @@ async fn execute_in_span(
                 max_age: spec.cache.max_age().map_err(EngineError::StoredSpec)?,
                 max_bytes: spec.cache.max_bytes().map_err(EngineError::StoredSpec)?,
             };
-            Some(Arc::new(DiskCache::open(store.home(), limits).await?))
+            let cache = DiskCache::open(store.home(), limits).await?;
+            cache.prune(store.organization()).await?;
+            Some(Arc::new(cache))
         }
     };
     let monthly = store.monthly_budget().await?;

@@ -1,7 +1,8 @@
-//! Removes old data once an hour, one server at a time.
+//! Removes old data once an hour: that of the database one server at a time, and every server what is in its folder.
 
 use std::time::Duration;
 
+use fullbench_store::CacheLimits;
 use jiff::Timestamp;
 
 use crate::app::App;
@@ -28,6 +29,10 @@ pub(super) fn start(app: &App) {
 
 async fn remove(app: &App) -> Result<(), fullbench_store::StoreError> {
     let now = Timestamp::now();
+    let replies = app.store().tidy_cache(CacheLimits::default(), now).await?;
+    if replies > 0 {
+        tracing::info!(replies, "removed cached replies that were too old, or too many");
+    }
     let Some(_alone) = app.store().lock_retention().await? else {
         // Another server does it; what is in the folder of this one is for this one to remove.
         return app.store().tidy_folder(now);

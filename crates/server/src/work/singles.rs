@@ -12,7 +12,6 @@ use fullbench_store::{
 };
 use fullbench_types::{ContentHash, OrganizationId};
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::sync::OnceCell;
 
 use crate::app::App;
@@ -121,11 +120,8 @@ impl Singles {
         let cache = self
             .cache
             .get_or_try_init(async || {
-                let limits = CacheLimits {
-                    max_age: Duration::from_secs(14 * 24 * 3600),
-                    max_bytes: 2_000_000_000,
-                };
-                Ok::<_, EngineError>(Some(Arc::new(DiskCache::open(store.home(), limits).await?)))
+                let cache = DiskCache::open(store.home(), CacheLimits::default()).await?;
+                Ok::<_, EngineError>(Some(Arc::new(cache)))
             })
             .await?;
         let monthly = store.monthly_budget().await?;

@@ -14,6 +14,7 @@ pub use datasets::RemovedDataset;
 pub use erasure::ErasureReceipt;
 pub(crate) use objects::{blobs_of, remove_unused};
 pub use retention::RetentionReport;
+pub(crate) use retention::older_than;
 pub(crate) use runs::OPEN;
 
 use serde::Serialize;
@@ -40,6 +41,10 @@ impl Removed {
             Some(found) => found.rows += rows,
             None => self.0.push(RemovedRows { table: table.to_owned(), rows }),
         }
+    }
+
+    fn append(&mut self, others: Self) {
+        others.0.iter().for_each(|other| self.add(&other.table, other.rows));
     }
 
     /// In the order of their names.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fullbench_types::{AuditPhase, RunId};
 use jiff::Timestamp;
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DbBackend};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -95,7 +95,15 @@ impl Store {
         now: Timestamp,
         key: &AuditKey,
     ) -> Result<RetentionReport, StoreError> {
-        let report = self.remove_older(organization, tables, now).await?;
+        let mut removed = Removed::default();
+        let done = self.remove_older(organization, tables, now, &mut removed).await;
+        // What is gone is told, whether the rest could go or not.
+        let report = RetentionReport {
+            organization: organization.slug.clone(),
+            older_than: older_than(organization, now),
+            rows: removed.sorted(),
+            blobs: *done.as_ref().unwrap_or(&0),
+        };
         if report.older_than.is_some() && !report.rows.is_empty() {
             let entry = NewAuditEntry {
                 after: Some(json!(report)),
@@ -103,7 +111,7 @@ impl Store {
             };
             self.scoped(organization.id).append_audit(key, &[entry]).await?;
         }
-        Ok(report)
+        done.map(|_| report)
     }
 
     /// What would be removed.
@@ -141,18 +149,25 @@ impl Store {
         Ok(reports)
     }
 
+    /// Adds what is removed to `removed`, as soon as it is gone; gives the number of blobs.
     async fn remove_older(
         &self,
         organization: &OrganizationRecord,
         tables: &[Owned],
         now: Timestamp,
-    ) -> Result<RetentionReport, StoreError> {
+        removed: &mut Removed,
+    ) -> Result<u64, StoreError> {
         let scoped = self.scoped(organization.id);
         let older_than = older_than(organization, now);
-        let (mut removed, mut leftover) = (Removed::default(), Leftover::default());
+        let mut leftover = Leftover::default();
         let unnamed_before = now.as_millisecond() - UNNAMED_STAY.as_millis() as i64;
+        // One that is resumed meanwhile stays.
+        let lock = match scoped.database.get_database_backend() {
+            DbBackend::Postgres => "FOR UPDATE",
+            _ => "",
+        };
         let old_runs = format!(
-            "SELECT id FROM runs WHERE {} ORDER BY id LIMIT {RUNS_TOGETHER}",
+            "SELECT id FROM runs WHERE {} ORDER BY id LIMIT {RUNS_TOGETHER} {lock}",
             old_runs(older_than)
         );
         while older_than.is_some() {
@@ -164,24 +179,26 @@ impl Store {
             if runs.is_empty() {
                 break;
             }
-            let gone = (&mut removed, &mut leftover);
-            scoped.remove_runs_in(&transaction, tables, &runs, gone).await?;
+            let mut gone = Removed::default();
+            let going = (&mut gone, &mut leftover);
+            scoped.remove_runs_in(&transaction, tables, &runs, going).await?;
             transaction.commit().await?;
+            removed.append(gone);
         }
+        let mut gone = Removed::default();
         let transaction = scoped.begin_removing().await?;
         for owned in tables.iter().rev() {
             let Some(is_old) = too_old(owned, older_than, now) else { continue };
             let name = &owned.table.name;
             let sql = format!("DELETE FROM \"{name}\" WHERE organization_id = $1 AND {is_old}");
             let values = vec![organization.id.0.into()];
-            removed.add(name, scoped.deleted(&transaction, sql, values).await?);
+            gone.add(name, scoped.deleted(&transaction, sql, values).await?);
         }
         transaction.commit().await?;
+        removed.append(gone);
         // What the runs were on may be needed by others: those go that nobody names.
-        let manifests = scoped.remove_unnamed_contents(unnamed_before, &mut removed).await?;
-        let blobs = scoped.remove_unused_blocks(blobs_of(&manifests)).await?;
-        let (organization, rows) = (organization.slug.clone(), removed.sorted());
-        Ok(RetentionReport { organization, older_than, rows, blobs })
+        let manifests = scoped.remove_unnamed_contents(unnamed_before, removed).await?;
+        scoped.remove_unused_blocks(blobs_of(&manifests)).await
     }
 }
 
@@ -207,7 +224,7 @@ fn too_old(owned: &Owned, older_than: Option<Timestamp>, now: Timestamp) -> Opti
 }
 
 /// What is older than this goes; none where everything stays.
-fn older_than(organization: &OrganizationRecord, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn older_than(organization: &OrganizationRecord, now: Timestamp) -> Option<Timestamp> {
     let days = organization.settings.data_retention_days?;
     let hours = i64::from(days).checked_mul(24)?;
     now.checked_sub(jiff::SignedDuration::from_hours(hours)).ok()

@@ -1,6 +1,6 @@
 //! `fullbench retention run`.
 
-use fullbench_store::RetentionReport;
+use fullbench_store::{CacheLimits, RetentionReport};
 use jiff::Timestamp;
 
 use crate::arguments::PlainFormat;
@@ -23,7 +23,12 @@ pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<E
             write_line("a server is doing it just now");
             return Ok(Exit::Incomplete);
         };
-        store.remove_old_data(&key, now).await?
+        let reports = store.remove_old_data(&key, now).await?;
+        let replies = store.tidy_cache(CacheLimits::default(), now).await?;
+        if replies > 0 {
+            write_line(&format!("{replies} replies were removed from the response cache"));
+        }
+        reports
     };
     match run.output {
         PlainFormat::Json => output::print_json(&reports)?,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fullbench_store::Store;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -13,6 +14,9 @@ use crate::config::ServerConfig;
 use crate::extract::InFlight;
 use crate::mail::Mailer;
 use crate::work::{Ongoing, Queue, Reports, SingleWriter, Singles, Streams};
+
+/// People who forgot their passwords and are looked for at the same time; more are asked to come again.
+const RESETS: usize = 256;
 
 /// What all handlers share.
 #[derive(Clone)]
@@ -26,6 +30,7 @@ struct Shared {
     passwords: Passwords,
     mailer: Option<Mailer>,
     issuer: Option<Issuer>,
+    resets: Arc<Semaphore>,
     limits: Limits,
     in_flight: InFlight,
     queue: Queue,
@@ -52,7 +57,7 @@ impl App {
         let tasks = TaskTracker::new();
         Self(Arc::new(Shared {
             writer: SingleWriter::start(),
-            audit: AuditWriter::start(store.clone()),
+            audit: AuditWriter::new(store.clone()),
             queue: Queue::new(),
             singles: Singles::default(),
             ongoing: Ongoing::new(stop.clone()),
@@ -63,6 +68,7 @@ impl App {
             passwords: Passwords::default(),
             mailer,
             issuer,
+            resets: Arc::new(Semaphore::new(RESETS)),
             limits: Limits::default(),
             in_flight: InFlight::default(),
             openapi,
@@ -103,6 +109,11 @@ impl App {
     /// Who else vouches for people, where it is set up.
     pub(crate) fn issuer(&self) -> Option<&Issuer> {
         self.0.issuer.as_ref()
+    }
+
+    /// Room for those who forgot their passwords, and are looked for after they were answered.
+    pub(crate) fn resets(&self) -> &Arc<Semaphore> {
+        &self.0.resets
     }
 
     /// How often everybody may call.

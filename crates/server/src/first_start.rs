@@ -1,7 +1,7 @@
 //! The first start: an owner of the organization, and a key for them.
 
-use fullbench_store::{NewApiKey, NewUser, Store, UserRecord};
-use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use fullbench_store::{NewApiKey, NewAuditEntry, NewUser, Store, UserRecord};
+use fullbench_types::{AuditPhase, DEFAULT_ORGANIZATION, UserRole};
 use uuid::Uuid;
 
 use crate::access::{KEY_PREFIX, NewSecret};
@@ -15,12 +15,18 @@ pub struct FirstKey {
     pub key: String,
 }
 
-/// Makes an owner and their key where no key was ever made.
+/// Makes an owner and their key where no key was ever made. It is the first that the audit log tells.
 pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
     if store.has_api_keys().await? {
         return Ok(None);
     }
     let scoped = store.scoped(DEFAULT_ORGANIZATION);
+    let (id, audit_key) = (Uuid::now_v7(), store.audit_key().await?);
+    let noted = |phase| NewAuditEntry {
+        target: Some(id.to_string()),
+        ..NewAuditEntry::new("create_first_api_key", "system", phase)
+    };
+    scoped.append_audit(&audit_key, &[noted(AuditPhase::Asked)]).await?;
     let organization = scoped.organization_record().await?;
     let is_owner = |user: &UserRecord| user.role == UserRole::Owner && user.disabled_at.is_none();
     let owner = match scoped.users().await?.into_iter().find(is_owner) {
@@ -37,7 +43,7 @@ pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
     };
     let secret = NewSecret::new(KEY_PREFIX)?;
     let new = NewApiKey {
-        id: Uuid::now_v7(),
+        id,
         name: "first key of the owner".to_owned(),
         user: Some(owner.id),
         role: UserRole::Owner,
@@ -48,5 +54,9 @@ pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
         secret: secret.kept,
     };
     scoped.add_api_key(new).await?;
+    // The key is there and is shown only now: that it was asked for is in the log.
+    if let Err(error) = scoped.append_audit(&audit_key, &[noted(AuditPhase::Done)]).await {
+        tracing::error!(%error, "the audit log misses the end of what made the first key");
+    }
     Ok(Some(FirstKey { organization: organization.name, key: secret.shown_once }))
 }

@@ -3,16 +3,20 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::backend::{self, Place, on_every_backend};
-use common::{TestServer, new_key};
-use fullbench_store::check_audit_file;
-use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
+use common::{TestServer, answer, new_key, with_json};
+use fullbench_store::{AuditFilter, check_audit_file};
+use fullbench_types::{DEFAULT_ORGANIZATION, SYSTEM_ORGANIZATION, UserRole};
 use serde_json::{Value, json};
 
 on_every_backend!(
     every_change_is_noted_before_and_after,
     what_is_not_allowed_is_noted_too,
     nothing_is_done_that_cannot_be_noted,
+    a_log_that_has_to_wait_holds_up_no_other,
+    an_erasure_says_who_asked_for_it,
     a_changed_entry_is_named,
 );
 
@@ -108,6 +112,49 @@ async fn nothing_is_done_that_cannot_be_noted(place: Place) {
     server.place.execute("ALTER TABLE gone RENAME TO audit_heads").await.unwrap();
     let (status, _) = server.post("/v1/datasets", json!({"name": "a", "type": "EVALUATION"})).await;
     assert_eq!(status, 201);
+}
+
+/// As while an organization is erased.
+async fn a_log_that_has_to_wait_holds_up_no_other(place: Place) {
+    // SQLite has one writer for everybody.
+    if !place.is_postgres() {
+        return;
+    }
+    let server = TestServer::start(place).await;
+    let other = server.as_other_organization().await;
+    let new = |name: &str| json!({"name": name, "type": "EVALUATION"});
+    assert_eq!(server.post("/v1/datasets", new("a")).await.0, 201);
+    assert_eq!(other.post("/v1/datasets", new("a")).await.0, 201);
+    let whose = other.organization.0;
+    let hold = format!("SELECT 1 FROM audit_heads WHERE organization_id = '{whose}' FOR UPDATE");
+    let holding = server.place.holding(&hold).await;
+    let waiting = other.post("/v1/datasets", new("b"));
+    tokio::pin!(waiting);
+    let short = Duration::from_millis(300);
+    assert!(tokio::time::timeout(short, &mut waiting).await.is_err(), "nothing was held");
+    assert_eq!(server.post("/v1/datasets", new("b")).await.0, 201);
+    drop(holding);
+    assert_eq!(waiting.await.0, 201);
+}
+
+async fn an_erasure_says_who_asked_for_it(place: Place) {
+    let server = TestServer::start(place).await;
+    let (_, organization) = server.get("/v1/organization").await;
+    let request = server.request("POST", "/v1/organization/erase");
+    let request = request.header("x-request-id", "the-last-one");
+    let (status, receipt) =
+        answer(with_json(request, &json!({"slug": organization["slug"]}))).await;
+    assert_eq!(status, 200, "{receipt}");
+    let filter =
+        AuditFilter { action: Some("erase_organization".to_owned()), ..AuditFilter::default() };
+    let told = server.store.scoped(SYSTEM_ORGANIZATION).audit_entries(&filter, 10).await.unwrap();
+    assert!(told.len() >= 2, "{told:?}");
+    for entry in told {
+        assert_eq!(entry.actor, "owner");
+        assert!(entry.credential.unwrap().starts_with("key:"));
+        assert_eq!(entry.from_address.as_deref(), Some("127.0.0.1"));
+        assert_eq!(entry.request_id.as_deref(), Some("the-last-one"));
+    }
 }
 
 async fn a_changed_entry_is_named(place: Place) {

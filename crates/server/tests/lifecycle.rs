@@ -1,15 +1,18 @@
 //! An organization takes everything along, and leaves nothing behind.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../../store/tests/backend/bucket.rs"]
+mod bucket;
 mod common;
 
 use std::path::PathBuf;
 
+use bucket::Bucket;
 use common::backend::{self, Place, on_every_backend};
 use common::captured::Captured;
-use common::{TestServer, marked};
+use common::{TestServer, assert_unmarked, marked};
 use fullbench_simllm::{Simulator, SimulatorConfig};
-use fullbench_store::NewVersion;
+use fullbench_store::{NewVersion, ObjectsLocation};
 use fullbench_types::{DEFAULT_ORGANIZATION, FileFormat, RunId};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -19,6 +22,7 @@ on_every_backend!(
     a_removed_data_set_takes_its_results_along,
     a_file_with_a_problem_leaves_no_blocks,
     an_erased_organization_leaves_nothing_behind,
+    an_erased_organization_leaves_nothing_in_a_bucket,
     nothing_is_removed_while_it_is_read,
     what_a_judge_says_later_does_not_come_back_after_an_erasure,
     an_organization_that_was_erased_elsewhere_is_no_failure,
@@ -41,18 +45,18 @@ async fn uploaded(server: &TestServer, dataset: &str, rows: &str) -> Value {
     version
 }
 
-/// A data set with a version that was evaluated; its id, and that of the run.
-async fn evaluated(server: &TestServer) -> (String, String) {
-    let new = json!({"name": MARK, "type": "EVALUATION", "description": MARK});
+/// A data set with a version that was evaluated, both with the word in them; its id, and that of the run.
+async fn evaluated(server: &TestServer, word: &str) -> (String, String) {
+    let new = json!({"name": word, "type": "EVALUATION", "description": word});
     let (status, dataset) = server.post("/v1/datasets", new).await;
     assert_eq!(status, 201, "{dataset}");
     let dataset = dataset["dataset_id"].as_str().unwrap().to_owned();
     let rows =
-        format!("{{\"input\": \"{MARK}?\", \"reference\": \"a\", \"output\": \"{MARK}\"}}\n");
+        format!("{{\"input\": \"{word}?\", \"reference\": \"a\", \"output\": \"{word}\"}}\n");
     let version = uploaded(server, &dataset, &rows).await;
     let path = format!("/v1/datasets/{dataset}/versions/1");
     server.wait(&path, |version| version["validation_status"] == "VALID").await;
-    let body = json!({"name": MARK, "dataset_version_id": version["version_id"],
+    let body = json!({"name": word, "dataset_version_id": version["version_id"],
         "metrics": ["exact_match"]});
     let (status, batch) = server.post("/v1/evaluations/batch", body).await;
     assert_eq!(status, 202, "{batch}");
@@ -64,7 +68,7 @@ async fn evaluated(server: &TestServer) -> (String, String) {
 
 async fn a_removed_data_set_takes_its_results_along(place: Place) {
     let server = TestServer::start(place).await;
-    let (dataset, batch) = evaluated(&server).await;
+    let (dataset, batch) = evaluated(&server, MARK).await;
     let named = json!({"run_id": batch});
     assert_eq!(server.put("/v1/baselines/main", named).await.0, 200);
     let (status, problem) = server.delete(&format!("/v1/datasets/{dataset}")).await;
@@ -129,7 +133,7 @@ async fn nothing_is_removed_while_it_is_read(place: Place) {
     let (status, receipt) = erasing.await.unwrap();
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
-    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    assert_unmarked(&server, MARK).await;
 }
 
 async fn what_a_judge_says_later_does_not_come_back_after_an_erasure(place: Place) {
@@ -147,7 +151,7 @@ async fn what_a_judge_says_later_does_not_come_back_after_an_erasure(place: Plac
     let (status, receipt) = server.post("/v1/organization/erase", erased).await;
     assert_eq!(status, 200, "{receipt}");
     server.stop().await;
-    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    assert_unmarked(&server, MARK).await;
     for table in ["runs", "generations", "scores", "run_progress", "dataset_contents"] {
         assert_eq!(server.place.count(table).await, 0, "{table}");
     }
@@ -165,11 +169,20 @@ async fn an_organization_that_was_erased_elsewhere_is_no_failure(place: Place) {
         ("/v1/evaluations", json!({"input": MARK, "output": MARK, "metrics": ["exact_match"]})),
         ("/v1/datasets", json!({"name": MARK, "type": "EVALUATION"})),
         ("/v1/prompts", json!({"name": MARK, "template": MARK})),
+        (
+            "/v1/criteria",
+            json!({"name": "zanzibar", "task_introduction": MARK, "evaluation_criteria": MARK,
+                "scale": {"min": 1, "max": 5}}),
+        ),
+        ("/v1/models", json!({"provider": "openai", "model": MARK, "name": "zanzibar"})),
     ] {
         let (status, problem) = other.post(path, body).await;
         assert!((400..500).contains(&status), "{path}: {status} {problem}");
     }
-    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    for table in ["criteria", "models"] {
+        assert_eq!(server.place.count(table).await, 0, "{table}");
+    }
+    assert_unmarked(&server, MARK).await;
 }
 
 async fn an_erased_organization_leaves_nothing_behind(place: Place) {
@@ -179,7 +192,7 @@ async fn an_erased_organization_leaves_nothing_behind(place: Place) {
     let kept = json!({"name": "kept", "type": "EVALUATION"});
     assert_eq!(other.post("/v1/datasets", kept).await.0, 201);
     let other_key = other.key.clone();
-    evaluated(&server).await;
+    evaluated(&server, MARK).await;
     let single = json!({"input": MARK, "output": MARK, "metrics": ["exact_match"]});
     assert_eq!(server.post("/v1/evaluations", single).await.0, 201);
     assert_eq!(server.post("/v1/documents", json!({"actual_output": MARK})).await.0, 201);
@@ -204,10 +217,44 @@ async fn an_erased_organization_leaves_nothing_behind(place: Place) {
     assert_eq!(server.get("/v1/datasets").await.1["total"], 1, "the others lost something");
     let (_, verified) = server.get("/v1/audit-log/verify").await;
     assert_eq!(verified["intact"], true, "{verified}");
-    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    // What looks for the word is logged too.
     let written = log.text();
     assert!(written.contains("answered"), "nothing was captured");
     assert!(!written.contains(MARK), "the log of the server has data in it");
+    assert_unmarked(&server, MARK).await;
     server.stop().await;
-    assert_eq!(marked(server.place.home(), MARK), Vec::<PathBuf>::new());
+    assert_unmarked(&server, MARK).await;
+}
+
+/// Neither what it had there nor a name of it; what others have there stays as it is.
+async fn an_erased_organization_leaves_nothing_in_a_bucket(mut place: Place) {
+    let Some(bucket) = Bucket::open() else { return };
+    place.location.objects = ObjectsLocation::Url(bucket.url.clone());
+    let mut server = TestServer::start(place).await;
+    let other_key = server.as_other_organization().await.key;
+    let key = std::mem::replace(&mut server.key, other_key.clone());
+    let (kept, _) = evaluated(&server, "keepsake").await;
+    let before = bucket.contents().await;
+    server.key = key;
+    evaluated(&server, MARK).await;
+    let with_mark = bucket.contents().await;
+    let is_marked =
+        |content: &&Vec<u8>| content.windows(MARK.len()).any(|some| some == MARK.as_bytes());
+    let marked = with_mark.values().filter(is_marked).count();
+    assert!(marked >= 2, "the file and the block: {:?}", with_mark.keys());
+
+    let (_, organization) = server.get("/v1/organization").await;
+    let slug = organization["slug"].clone();
+    let (status, receipt) = server.post("/v1/organization/erase", json!({"slug": slug})).await;
+    assert_eq!(status, 200, "{receipt}");
+    let after = bucket.contents().await;
+    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    assert!(after == before, "what others have there was changed");
+    server.stop().await;
+    assert_unmarked(&server, MARK).await;
+    server.key = other_key;
+    server.restart().await;
+    let path = format!("/v1/datasets/{kept}/versions/1/cases");
+    let (status, cases) = server.get(&path).await;
+    assert!(status == 200 && cases.to_string().contains("keepsake"), "{cases}");
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fullbench_types::{ContentHash, OrganizationId};
 use sea_orm::{ConnectionTrait, Statement};
 
+use crate::audit::AuditWitness;
 use crate::connection::ScopedConnection;
 use crate::lock::RunLocks;
 use crate::platform::EventHub;
@@ -22,6 +23,7 @@ pub struct Store {
     events: EventHub,
     pub(crate) budgets: Budgets,
     vault: Vault,
+    witness: AuditWitness,
     installation: String,
 }
 
@@ -81,10 +83,12 @@ impl Store {
         };
         let objects = ObjectStore::open(home, &location.objects).await?;
         let vault = Vault::new(home, &location.master_keys, database.clone());
+        let witness = AuditWitness::new(home, location);
         let home = home.to_owned();
         let (events, budgets) = (EventHub::new(), Budgets::default());
         let installation = installation(&database, location, &home).await?;
-        let store = Self { home, database, locks, objects, events, budgets, vault, installation };
+        let store =
+            Self { home, database, locks, objects, events, budgets, vault, witness, installation };
         // Who cannot say so cannot write objects either.
         if let Err(error) = store.objects.register(&store.installation).await {
             tracing::warn!(%error, "it cannot be said that this installation keeps objects");
@@ -135,12 +139,18 @@ impl Store {
             events: self.events.clone(),
             budgets: self.budgets.clone(),
             vault: self.vault.clone(),
+            witness: self.witness.clone(),
         }
     }
 
     /// The keys of all organizations.
     pub(crate) fn vault(&self) -> &Vault {
         &self.vault
+    }
+
+    /// What was seen of audit logs.
+    pub(crate) fn witness(&self) -> &AuditWitness {
+        &self.witness
     }
 
     /// Where runs are locked.
@@ -215,6 +225,7 @@ pub struct ScopedStore {
     pub(crate) events: EventHub,
     pub(crate) budgets: Budgets,
     pub(crate) vault: Vault,
+    pub(crate) witness: AuditWitness,
 }
 
 impl ScopedStore {

@@ -55,7 +55,7 @@ pub use alerts::{
     Measurement, NewAlert, NotificationRecord, SlackAddress,
 };
 pub use audit::{
-    AuditBeginning, AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey,
+    AskedBy, AuditBeginning, AuditEntry, AuditFilter, AuditFinding, AuditHash, AuditHead, AuditKey,
     AuditLine, AuditReport, ChainCheck, LOG_BEGAN, NewAuditEntry, SEAL_BROKEN, check_audit_file,
 };
 pub use backup::{BackupContents, BackupObjects, BackupTable, ExportContents};

@@ -120,6 +120,19 @@ impl PostgresUrl {
     }
 }
 
+impl PostgresUrl {
+    /// Which database it is, whoever asks: server, name, and what is set for its sessions.
+    pub(crate) fn place(&self) -> String {
+        let options = &self.options;
+        let server = match options.get_socket() {
+            Some(socket) => socket.display().to_string(),
+            None => options.get_host().to_owned(),
+        };
+        let (port, database) = (options.get_port(), options.get_database().unwrap_or_default());
+        format!("{server}:{port}/{database}?{}", options.get_options().unwrap_or_default())
+    }
+}
+
 impl FromStr for PostgresUrl {
     type Err = StoreError;
 

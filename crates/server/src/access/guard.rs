@@ -73,7 +73,7 @@ async fn carry_out(mut trail: Trail, mut request: Request, next: Next) -> Respon
     if let Err(problem) = trail.begin().await {
         return problem.into_response();
     }
-    let note = AuditNote::default();
+    let note = trail.note();
     request.extensions_mut().insert(note.clone());
     let response = next.run(request).await;
     trail.end(response.status(), &note).await;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use fullbench_store::AskedBy;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -13,7 +14,10 @@ use crate::app::App;
 
 /// What a handler says for the audit log. Only views without secrets go in, and never a body.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AuditNote(Arc<Mutex<Said>>);
+pub(crate) struct AuditNote {
+    said: Arc<Mutex<Said>>,
+    by: AskedBy,
+}
 
 /// What was said.
 #[derive(Debug, Default)]
@@ -27,6 +31,16 @@ pub(super) struct Said {
 }
 
 impl AuditNote {
+    /// What a handler says of a request by somebody.
+    pub(super) fn of(by: AskedBy) -> Self {
+        Self { said: Arc::default(), by }
+    }
+
+    /// Who asked for it, under another name.
+    pub(crate) fn asked_by(&self, actor: &str) -> AskedBy {
+        AskedBy { actor: actor.to_owned(), ..self.by.clone() }
+    }
+
     /// What is made has this id.
     pub(crate) fn creates(&self, id: Uuid) {
         self.said(|said| said.created = Some(id.to_string()));
@@ -49,11 +63,11 @@ impl AuditNote {
 
     /// What was said.
     pub(super) fn take(&self) -> Said {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn said(&self, say: impl FnOnce(&mut Said)) {
-        say(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        say(&mut self.said.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 

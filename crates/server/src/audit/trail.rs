@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use fullbench_store::NewAuditEntry;
+use fullbench_store::{AskedBy, NewAuditEntry};
 use fullbench_types::AuditPhase;
 
 use super::AuditNote;
@@ -54,6 +54,12 @@ impl Trail {
         self.app.audit().note(&self.caller.store, self.entry.clone()).await?;
         self.is_open = true;
         Ok(())
+    }
+
+    /// What the handler can say of it.
+    pub(crate) fn note(&self) -> AuditNote {
+        let NewAuditEntry { actor, credential, from_address, request_id, .. } = self.entry.clone();
+        AuditNote::of(AskedBy { actor, credential, from_address, request_id })
     }
 
     /// Notes how it ended. What was done is done, even where this fails: that it was begun is known.

@@ -1,19 +1,25 @@
-//! The writer of the audit log: entries of several requests are appended together, so that many requests cost few commits.
+//! The writers of the audit logs, one for each organization: entries of several requests are appended together, so that many
+//! requests cost few commits, and a log that has to wait holds up no other one.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fullbench_store::{AuditKey, EntityKind, NewAuditEntry, ScopedStore, Store, StoreError};
+use fullbench_types::{AuditPhase, OrganizationId};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::problem::{Problem, RETRY_AFTER_SECONDS, UNAVAILABLE};
+use crate::problem::{Problem, RETRY_AFTER_SECONDS, UNAUTHORIZED, UNAVAILABLE};
 
 /// Entries that are appended together at most.
 const GROUP: usize = 512;
 /// How long an append waits for others, where several came together the last time.
 const LINGER: Duration = Duration::from_millis(2);
-/// Entries that may wait to be appended: more than that wait to be taken.
+/// Entries that may wait to be appended to one log: more than that wait to be taken.
 const WAITING: usize = 4096;
+/// Writers that are there before those go that have nothing to do.
+const WRITERS: usize = 1024;
 
 type Written = Result<(), Arc<StoreError>>;
 
@@ -24,19 +30,32 @@ struct Waiting {
     written: Option<oneshot::Sender<Written>>,
 }
 
-/// Hands entries to the writer.
+/// Hands entries to the writers.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditWriter {
-    entries: mpsc::Sender<Waiting>,
+    writers: Arc<Mutex<HashMap<OrganizationId, mpsc::Sender<Waiting>>>>,
     store: Store,
+    runtime: Handle,
 }
 
 impl AuditWriter {
-    /// Starts the writer of the logs of a store.
-    pub(crate) fn start(store: Store) -> Self {
-        let (entries, receiver) = mpsc::channel(WAITING);
-        tokio::spawn(write_all(receiver, store.clone()));
-        Self { entries, store }
+    /// The writers of the logs of a store.
+    pub(crate) fn new(store: Store) -> Self {
+        Self { writers: Arc::default(), store, runtime: Handle::current() }
+    }
+
+    /// The writer of a log, which is started where there is none.
+    fn of(&self, organization: OrganizationId) -> mpsc::Sender<Waiting> {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        if writers.len() >= WRITERS {
+            writers.retain(|_, writer| writer.capacity() < WAITING);
+        }
+        let start = || {
+            let (writer, receiver) = mpsc::channel(WAITING);
+            self.runtime.spawn(write_all(receiver, self.store.clone()));
+            writer
+        };
+        writers.entry(organization).or_insert_with(start).clone()
     }
 
     /// What the log is sealed with now: keys can be given up while servers work.
@@ -54,9 +73,12 @@ impl AuditWriter {
         let (written, waiting) = oneshot::channel();
         let gone = || Problem::new(UNAVAILABLE, "the server is shutting down");
         let waits = Waiting { store: store.clone(), entry, written: Some(written) };
-        self.entries.send(waits).await.map_err(|_| gone())?;
+        self.of(store.organization()).send(waits).await.map_err(|_| gone())?;
         match waiting.await {
             Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) if is_erased(&error) => {
+                Err(Problem::new(UNAUTHORIZED, "the organization was erased"))
+            }
             Ok(Err(error)) => {
                 tracing::error!(%error, "the audit log cannot be written");
                 let detail = "the audit log cannot be written, and nothing is done without it";
@@ -69,12 +91,14 @@ impl AuditWriter {
 
     /// Keeps an entry of something that ended while nobody waits for it any more.
     pub(crate) fn note_later(&self, store: ScopedStore, entry: NewAuditEntry) {
-        if let Err(error) = self.entries.try_send(Waiting { store, entry, written: None }) {
+        let writer = self.of(store.organization());
+        if let Err(error) = writer.try_send(Waiting { store, entry, written: None }) {
             tracing::error!(%error, "the audit log misses the end of a request");
         }
     }
 }
 
+/// Writes the log of one organization.
 async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
     let mut group = Vec::with_capacity(GROUP);
     let mut last = 0;
@@ -88,27 +112,26 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
             }
         }
         last = group.len();
-        // One organization at a time, each with its entries in the order in which they came.
-        group.sort_by_key(|waiting: &Waiting| waiting.store.organization().0);
-        for of_one in
-            group.chunk_by_mut(|one, next| one.store.organization() == next.store.organization())
-        {
-            let entries: Vec<NewAuditEntry> =
-                of_one.iter().map(|waiting| waiting.entry.clone()).collect();
-            let result = append(&store, &of_one[0].store, &entries).await.map_err(Arc::new);
-            for waiting in of_one {
-                match waiting.written.take() {
-                    // Who asked may be gone; the entry is kept all the same.
-                    Some(written) => drop(written.send(result.clone())),
-                    None => {
-                        if let Err(error) = &result {
-                            tracing::error!(%error, "the audit log misses the end of a request");
-                        }
-                    }
+        let entries: Vec<NewAuditEntry> =
+            group.iter().map(|waiting| waiting.entry.clone()).collect();
+        let result = append(&store, &group[0].store, &entries).await.map_err(Arc::new);
+        for waiting in group.drain(..) {
+            let result = match &result {
+                // What was under way in an organization that was erased ends without an entry; nothing begins in it.
+                Err(error) if is_erased(error) && waiting.entry.phase != AuditPhase::Asked => {
+                    Ok(())
                 }
+                other => other.clone(),
+            };
+            match (waiting.written, result) {
+                // Who asked may be gone; the entry is kept all the same.
+                (Some(written), result) => drop(written.send(result)),
+                (None, Err(error)) => {
+                    tracing::error!(%error, "the audit log misses the end of a request");
+                }
+                (None, Ok(())) => {}
             }
         }
-        group.clear();
     }
 }
 
@@ -118,13 +141,10 @@ async fn append(
     entries: &[NewAuditEntry],
 ) -> Result<(), StoreError> {
     let key = store.audit_key().await?;
-    without_erased(log.append_audit(&key, entries).await.map(drop))
+    log.append_audit(&key, entries).await.map(drop)
 }
 
-/// An organization that was erased has no log any more: what was under way in it ends without an entry.
-fn without_erased(result: Result<(), StoreError>) -> Result<(), StoreError> {
-    match result {
-        Err(StoreError::NameNotFound { kind: EntityKind::Organization, .. }) => Ok(()),
-        other => other,
-    }
+/// Whether there is no log because its organization was erased.
+fn is_erased(error: &StoreError) -> bool {
+    matches!(error, StoreError::NameNotFound { kind: EntityKind::Organization, .. })
 }

@@ -1,18 +1,22 @@
 //! Sending mail by SMTP.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::AsyncSmtpTransport;
 use lettre::{AsyncTransport, Tokio1Executor};
+use tokio::sync::Semaphore;
 
 use super::Letter;
 use crate::app::App;
 
 /// How long to wait before each try.
 const WAITS: [u64; 4] = [0, 5, 30, 120];
+/// Letters that may wait to be sent: more are not sent at all.
+const WAITING: usize = 1024;
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long sending a letter may take in all.
@@ -46,6 +50,7 @@ pub(crate) struct Undelivered {
 pub(crate) struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
+    places: Arc<Semaphore>,
 }
 
 impl Mailer {
@@ -63,7 +68,7 @@ impl Mailer {
             })?
             .timeout(Some(PATIENCE))
             .build();
-        Ok(Self { transport, from })
+        Ok(Self { transport, from, places: Arc::new(Semaphore::new(WAITING)) })
     }
 
     /// Sends a letter afterwards.
@@ -72,8 +77,13 @@ impl Mailer {
             tracing::warn!("mail was not sent: it has no address that mail can go to");
             return;
         };
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            tracing::error!("mail was not sent: {WAITING} letters wait already");
+            return;
+        };
         let (transport, stop) = (self.transport.clone(), app.stop().clone());
         app.tasks().spawn(async move {
+            let _place = place;
             for (number, wait) in (1..).zip(WAITS) {
                 tokio::select! {
                     () = tokio::time::sleep(Duration::from_secs(wait)) => {}

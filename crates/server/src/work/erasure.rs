@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fullbench_store::{ErasureReceipt, RunFilter, RunRecord, ScopedStore, StoreError};
+use fullbench_store::{AskedBy, ErasureReceipt, RunFilter, RunRecord, ScopedStore, StoreError};
 use fullbench_types::{OrganizationId, RunState};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -20,7 +20,7 @@ const TOGETHER: u64 = 100;
 pub(crate) async fn erase(
     app: &App,
     organization: OrganizationId,
-    actor: &str,
+    by: AskedBy,
 ) -> Result<ErasureReceipt, Problem> {
     let store = app.store().scoped(organization);
     // Whoever was let in a moment ago is looked for again, and nothing is begun for single answers.
@@ -30,7 +30,7 @@ pub(crate) async fn erase(
     timeout(PATIENCE, closed.ended()).await.map_err(|_| still_working())?;
     let (until, key) = (Instant::now() + PATIENCE, app.audit().key().await?);
     let erased = loop {
-        match app.store().erase_organization(organization, &key, actor).await {
+        match app.store().erase_organization(organization, &key, by.clone()).await {
             // It ends by itself.
             Err(StoreError::BeingValidated) if Instant::now() < until => sleep(LOOK_AGAIN).await,
             ended => break ended,

@@ -10,6 +10,7 @@ use crate::common::{TestServer, answer, with_json};
 on_every_backend!(
     an_invitation_is_accepted_once,
     what_holds_no_more_is_refused,
+    nobody_is_written_to_again_and_again,
     an_invitation_ends_with_its_maker,
     who_comes_in_is_noted,
 );
@@ -86,6 +87,20 @@ async fn what_holds_no_more_is_refused(place: Place) {
     assert!(status == 201 && made["token"].is_string(), "{made}");
     let (status, again) = answer(request()).await;
     assert!(status == 201 && again["token"].is_null(), "the token is not kept: {again}");
+}
+
+async fn nobody_is_written_to_again_and_again(place: Place) {
+    let server = TestServer::start(place).await;
+    for _ in 0..10 {
+        invited(&server, "a@example.com").await;
+    }
+    let again = json!({"email": "A@example.com", "role": "viewer"});
+    let (status, problem) = server.post("/v1/invitations", again.clone()).await;
+    assert_eq!(status, 429, "{problem}");
+    invited(&server, "b@example.com").await;
+    let sql = "UPDATE invitations SET created_at = created_at - 3600001";
+    server.place.execute(sql).await.unwrap();
+    assert_eq!(server.post("/v1/invitations", again).await.0, 201);
 }
 
 async fn an_invitation_ends_with_its_maker(place: Place) {

@@ -1,8 +1,14 @@
 //! A mail server that keeps what it is sent (RFC 5321, as far as a client needs it).
 
+use std::time::Duration;
+
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// For how long a letter is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A mail server.
 pub(crate) struct MailServer {
@@ -33,8 +39,10 @@ impl MailServer {
         Self { url, letters }
     }
 
+    /// The next letter that was not looked at yet.
     pub(crate) async fn next(&mut self) -> Letter {
-        self.letters.recv().await.unwrap()
+        let letter = timeout(PATIENCE, self.letters.recv()).await;
+        letter.unwrap_or_else(|_| panic!("no letter came within {PATIENCE:?}")).unwrap()
     }
 }
 
@@ -52,7 +60,10 @@ async fn talk(connection: TcpStream, sender: mpsc::UnboundedSender<Letter>) -> O
     while let Some(line) = lines.next_line().await.ok()? {
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
         let answer = match verb.as_str() {
-            "EHLO" | "HELO" => "250 mail.test",
+            "EHLO" => "250-mail.test\r\n250 AUTH PLAIN",
+            "HELO" => "250 mail.test",
+            // Whoever they are, and whatever they show.
+            "AUTH" => "235 come in",
             "RCPT" => {
                 let address = line.split(['<', '>']).nth(1)?;
                 to.push(address.to_owned());

@@ -18,6 +18,14 @@ use crate::{EntityKind, Purpose, ScopedStore, Store, StoreError};
 const COLUMNS: &str = "organization_id, number, at, actor, credential, from_address, request_id, action, \
     target, phase, status, before, after, previous_hash, hash";
 
+/// The ends of the chains that entries were added to.
+#[derive(Debug)]
+pub(crate) struct NewEnds {
+    pub(super) own: AuditHead,
+    /// That of the installation, where it was told something.
+    pub(super) installation: Option<AuditHead>,
+}
+
 impl Store {
     /// What the audit logs of this store are sealed with. It is not in the database: the master key opens it.
     pub async fn audit_key(&self) -> Result<AuditKey, StoreError> {
@@ -28,31 +36,38 @@ impl Store {
 
 impl ScopedStore {
     /// Adds entries to the end of the chain, all or none of them, and gives the new end. An end that is not as this server
-    /// sealed it is told by an entry of its own first, so that it stays to be seen.
+    /// sealed it, or that is older than the one this machine saw last, is told by an entry of its own first, so that it stays to
+    /// be seen.
     pub async fn append_audit(
         &self,
         key: &AuditKey,
         new: &[NewAuditEntry],
     ) -> Result<AuditHead, StoreError> {
         let transaction = self.database.begin().await?;
-        let head = self.append_audit_in(&transaction, key, new).await?;
+        let ends = self.append_audit_in(&transaction, key, new).await?;
         transaction.commit().await?;
-        Ok(head)
+        self.witness.keep(&ends);
+        Ok(ends.own)
     }
 
-    /// Adds entries in a transaction.
+    /// Adds entries in a transaction; the new ends are to be kept by the witness once it is committed.
     pub(crate) async fn append_audit_in(
         &self,
         transaction: &ScopedTransaction,
         key: &AuditKey,
         new: &[NewAuditEntry],
-    ) -> Result<AuditHead, StoreError> {
+    ) -> Result<NewEnds, StoreError> {
         let head = self.locked_head(transaction, key).await?;
         self.refuse_erased(transaction).await?;
-        let is_told = self.organization == SYSTEM_ORGANIZATION
-            || (head.number > 0 && key.has_sealed_told(&head));
-        let was_removed = !is_told && self.tell_beginning(transaction, key, &head).await?;
-        self.append_after(transaction, key, head, was_removed, new).await
+        let (was_removed, installation) = if self.organization == SYSTEM_ORGANIZATION {
+            (self.was_installation_removed_in(transaction, key, &head).await?, None)
+        } else if head.number > 0 && key.has_sealed_told(&head) {
+            (false, None)
+        } else {
+            self.tell_beginning(transaction, key, &head).await?
+        };
+        let own = self.append_after(transaction, key, head, was_removed, new).await?;
+        Ok(NewEnds { own, installation })
     }
 
     /// Adds entries after the end of the chain, which is held. Where all before was removed that stays to be seen as well.
@@ -69,13 +84,25 @@ impl ScopedStore {
             newest.as_ref().map_or((0, NO_HASH), |entry| (entry.number, entry.hash));
         let is_sealed =
             !was_removed && key.has_sealed(&head) && (head.number, head.hash) == (number, hash);
-        let (mut number, mut hash) =
-            if head.number > number { (head.number, head.hash) } else { (number, hash) };
-        let broken = (!is_sealed).then(|| NewAuditEntry {
-            before: Some(json!({"number": head.number, "hash": head.hash})),
+        let missed = self.missed_in(transaction, key, (number, hash)).await?;
+        let left = missed.unwrap_or(head);
+        let broken = (!is_sealed || missed.is_some()).then(|| NewAuditEntry {
+            before: Some(json!({"number": left.number, "hash": left.hash})),
             after: Some(json!({"number": number, "hash": hash})),
             ..NewAuditEntry::new(SEAL_BROKEN, "system", AuditPhase::Failed)
         });
+        if broken.is_some() {
+            let organization = self.organization.0;
+            tracing::error!(%organization, "the end of an audit log is not as the server left it: see `fullbench audit verify`");
+            metrics::counter!("fullbench_audit_seal_broken_total").increment(1);
+        }
+        // Numbers that were given are not given again: the gap stays to be seen as well.
+        let (mut number, mut hash) = [Some(head), missed]
+            .into_iter()
+            .flatten()
+            .filter(|end| key.has_sealed(end))
+            .map(|end| (end.number, end.hash))
+            .fold((number, hash), |newest, end| if end.0 > newest.0 { end } else { newest });
         let mut entries = Vec::with_capacity(new.len() + 1);
         for new in broken.iter().chain(new) {
             let entry = new.placed(self.organization, number + 1, hash);

@@ -106,6 +106,16 @@ pub enum AuditFinding {
         /// The organization.
         organization_id: OrganizationId,
     },
+    /// There is a log of an organization that is gone, and was not erased.
+    OrganizationMissing {
+        /// The organization.
+        organization_id: OrganizationId,
+    },
+    /// The entry that this machine saw at the end of the chain is not in it any more.
+    Forgotten {
+        /// The entry.
+        number: u64,
+    },
     /// The end of the chain was not written by the server, or the server had another key.
     HeadForged {
         /// The entry it names.
@@ -163,6 +173,15 @@ impl fmt::Display for AuditFinding {
                 "the log of organization {} is missing, which was not erased",
                 organization_id.0
             ),
+            Self::OrganizationMissing { organization_id } => write!(
+                formatter,
+                "organization {} is missing, which has a log and was not erased",
+                organization_id.0
+            ),
+            Self::Forgotten { number } => write!(
+                formatter,
+                "entry {number}, as this machine saw it last, is not there any more: the log was removed, or an older state put in its place"
+            ),
             Self::HeadForged { number } => write!(
                 formatter,
                 "the end of the chain, which names entry {number}, is not sealed with the key at hand"
@@ -193,14 +212,20 @@ pub struct ChainCheck {
     number: u64,
     hash: AuditHash,
     expected: Option<AuditHash>,
+    seen: Option<AuditHead>,
     findings: Vec<AuditFinding>,
     finding_count: u64,
 }
 
 impl ChainCheck {
-    /// A chain of an organization, or of whichever comes first; one of its entries is expected to have this hash.
+    /// A chain of an organization, or of whichever comes first; one of its entries is expected to have this hash, and another
+    /// one to be as it was seen at the end once.
     #[must_use]
-    pub fn new(organization: Option<OrganizationId>, expected: Option<AuditHash>) -> Self {
+    pub fn new(
+        organization: Option<OrganizationId>,
+        expected: Option<AuditHash>,
+        seen: Option<AuditHead>,
+    ) -> Self {
         let (findings, finding_count) = (Vec::new(), 0);
         Self {
             organization,
@@ -208,6 +233,7 @@ impl ChainCheck {
             number: 0,
             hash: NO_HASH,
             expected,
+            seen,
             findings,
             finding_count,
         }
@@ -241,7 +267,23 @@ impl ChainCheck {
         if self.expected == Some(entry.hash) {
             self.expected = None;
         }
+        self.seen = self.seen.filter(|seen| (seen.number, seen.hash) != (number, entry.hash));
         (self.number, self.hash) = (number, entry.hash);
+    }
+
+    /// How much was found so far.
+    pub(super) fn finding_count(&self) -> u64 {
+        self.finding_count
+    }
+
+    /// Whether the entry that was seen at the end once did not come yet.
+    pub(super) fn misses_seen(&self) -> bool {
+        self.seen.is_some()
+    }
+
+    /// That what was seen at the end once is gone has been explained.
+    pub(super) fn forget_seen(&mut self) {
+        self.seen = None;
     }
 
     /// Something that is no entry.
@@ -292,6 +334,9 @@ impl ChainCheck {
                     self.found(AuditFinding::Replaced { number });
                 }
             }
+        }
+        if let Some(seen) = self.seen {
+            self.found(AuditFinding::Forgotten { number: seen.number });
         }
         if let Some(expected) = self.expected {
             self.found(AuditFinding::Unexpected { expected });

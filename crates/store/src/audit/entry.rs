@@ -38,7 +38,34 @@ pub struct NewAuditEntry {
     pub after: Option<Value>,
 }
 
+/// Who wants something to be done, as far as it may outlive what is erased.
+#[derive(Debug, Clone, Default)]
+pub struct AskedBy {
+    /// Who, by their part: a name would be left of them.
+    pub actor: String,
+    /// What let them in, by its id.
+    pub credential: Option<String>,
+    /// Where they called from.
+    pub from_address: Option<String>,
+    /// The request, as logs name it.
+    pub request_id: Option<String>,
+}
+
+impl From<&str> for AskedBy {
+    fn from(actor: &str) -> Self {
+        Self { actor: actor.to_owned(), ..Self::default() }
+    }
+}
+
 impl NewAuditEntry {
+    /// Something that happens now because somebody asked for it.
+    #[must_use]
+    pub fn asked_by(by: &AskedBy, action: &str, phase: AuditPhase) -> Self {
+        let AskedBy { actor, credential, from_address, request_id } = by.clone();
+        let entry = Self::new(action, &actor, phase);
+        Self { credential, from_address, request_id, ..entry }
+    }
+
     /// Something that happens now.
     #[must_use]
     pub fn new(action: &str, actor: &str, phase: AuditPhase) -> Self {

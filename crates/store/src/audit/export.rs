@@ -37,7 +37,7 @@ pub fn check_audit_file(
     key: Option<&AuditKey>,
     expected: Option<AuditHash>,
 ) -> io::Result<AuditReport> {
-    let mut check = ChainCheck::new(None, expected);
+    let mut check = ChainCheck::new(None, expected, None);
     let mut head = None;
     for (place, line) in file.split(b'\n').enumerate() {
         let line = line?;

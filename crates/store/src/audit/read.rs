@@ -7,7 +7,11 @@ use sea_orm::{
 };
 
 use super::beginning::{ToldLogs, head};
-use super::{AuditBeginning, AuditEntry, AuditHash, AuditHead, AuditKey, AuditReport, ChainCheck};
+use super::witness::SeenEnd;
+use super::{
+    AuditBeginning, AuditEntry, AuditFinding, AuditHash, AuditHead, AuditKey, AuditReport,
+    ChainCheck,
+};
 use crate::entity::platform::{audit_entry, audit_head};
 use crate::{ScopedStore, StoreError};
 
@@ -84,28 +88,44 @@ impl ScopedStore {
         key: Option<&AuditKey>,
         expected: Option<AuditHash>,
     ) -> Result<AuditReport, StoreError> {
+        // Before the log is looked at, which only grows.
+        let seen = self.witness.seen(self.organization);
+        let seen_logs = self.witness.all_seen();
         let snapshot = self.database.snapshot().await?;
         let head = self.audit_head_in(&snapshot).await?;
-        let mut check = ChainCheck::new(Some(self.organization), expected);
+        let mut check =
+            ChainCheck::new(Some(self.organization), expected, seen.map(|seen| seen.head));
         let mut told = ToldLogs::default();
-        let mut last = None;
-        loop {
-            let entries = self.audit_entries_in(&snapshot, last, u64::MAX).await?;
-            let Some(newest) = entries.last() else { break };
-            last = Some(newest.number);
-            for entry in &entries {
-                check.entry(entry);
-                told.see(entry);
-            }
+        let reading = self.each_entry_in(&snapshot, |entry| {
+            check.entry(entry);
+            told.see(entry);
+        });
+        reading.await?;
+        if let Some(seen) = seen.filter(|_| check.misses_seen())
+            && self.explained_in(&snapshot, key).await?.has(&seen)
+        {
+            check.forget_seen();
         }
         let beginning = if self.organization == SYSTEM_ORGANIZATION {
             let there = self.logs_in(&snapshot).await?;
+            let is_gone = |seen: &SeenEnd| {
+                !there.iter().any(|head| head.organization_id == seen.head.organization_id)
+            };
+            let gone: Vec<_> = seen_logs.into_iter().filter(is_gone).collect();
+            if !gone.is_empty() {
+                let explained = self.explained_in(&snapshot, key).await?;
+                told.add(gone.iter().filter(|seen| !explained.has(seen)));
+            }
             told.missing(&there).for_each(|finding| check.found(finding));
+            for organization_id in self.logs_without_organization_in(&snapshot).await? {
+                check.found(AuditFinding::OrganizationMissing { organization_id });
+            }
             self.installation_beginning_in(&snapshot, head.as_ref(), &there, key).await?
-        } else if self.has_begun_in(&snapshot).await? {
-            AuditBeginning::Told
         } else {
-            AuditBeginning::Untold
+            match self.has_begun_in(&snapshot).await? {
+                true => AuditBeginning::Told,
+                false => AuditBeginning::Untold,
+            }
         };
         Ok(check.finish(head.as_ref(), key, beginning))
     }
@@ -117,6 +137,21 @@ impl ScopedStore {
         let rows = audit_head::Entity::find()
             .filter(audit_head::Column::OrganizationId.eq(self.organization.0));
         Ok(rows.one(connection).await?.map(head))
+    }
+
+    /// Reads all entries, in order.
+    pub(super) async fn each_entry_in(
+        &self,
+        connection: &impl ConnectionTrait,
+        mut see: impl FnMut(&AuditEntry),
+    ) -> Result<(), StoreError> {
+        let mut last = None;
+        loop {
+            let entries = self.audit_entries_in(connection, last, u64::MAX).await?;
+            let Some(newest) = entries.last() else { return Ok(()) };
+            last = Some(newest.number);
+            entries.iter().for_each(&mut see);
+        }
     }
 
     async fn audit_entries_in(

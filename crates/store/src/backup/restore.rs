@@ -13,6 +13,7 @@ use super::check::check;
 use super::reader::{BackupFile, BackupReader, Item};
 use super::rows;
 use super::target::{Target, refuse_occupied};
+use crate::audit::AuditWitness;
 use crate::schema::Table;
 use crate::{ObjectStore, StoreError, StoreLocation};
 
@@ -38,6 +39,9 @@ pub(super) async fn restore(
     let target = Target::begin(home, location, migrations, &tables).await?;
     restore_rows(&file, &tables, &objects, &target).await?;
     target.finish().await?;
+    if let Err(error) = AuditWitness::new(home, location).forget_all() {
+        tracing::warn!(%error, "what was seen of the audit logs before is still there");
+    }
     Ok(contents)
 }
 

@@ -1,6 +1,7 @@
 //! Erases an organization with everything it owns.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use fullbench_types::{
     AuditPhase, DEFAULT_ORGANIZATION, OrganizationId, RunId, SYSTEM_ORGANIZATION,
@@ -8,7 +9,7 @@ use fullbench_types::{
 use jiff::Timestamp;
 use sea_orm::{ActiveModelTrait, ConnectionTrait, DbBackend, TransactionTrait};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -19,16 +20,19 @@ use super::{Removed, RemovedRows};
 use crate::audit::ORGANIZATION_ERASED;
 use crate::connection::ScopedTransaction;
 use crate::objects::sha256_text;
-use crate::platform::default_organization;
+use crate::platform::{default_organization, lock_organization};
 use crate::{
-    AuditEntry, AuditFilter, AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore, Store,
-    StoreError, sqlite,
+    AskedBy, AuditEntry, AuditFilter, AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore,
+    Store, StoreError, sqlite,
 };
 
 /// What an entry in the log of the installation says when nothing of the organizations erased before it is left in the files.
 const ERASURES_FINISHED: &str = "erasures_finished";
 /// Erasures that are looked through for those that have not ended.
 const ERASED_TOGETHER: u64 = 1000;
+
+/// For how long it is looked for what came after an erasure, by a request that another server had let in before.
+const LOOKED_FOR: Duration = Duration::from_secs(86_400);
 
 /// What stays of the organization of the command line: its row, which is made anew.
 const KEPT_OF_DEFAULT: &str = "organizations";
@@ -65,15 +69,16 @@ impl Store {
         &self,
         organization: OrganizationId,
         key: &AuditKey,
-        actor: &str,
+        by: impl Into<AskedBy>,
     ) -> Result<ErasureReceipt, StoreError> {
+        let by = by.into();
         let scoped = self.scoped(organization);
         scoped.organization_record().await?;
         let _held = (scoped.lock_open_runs().await?, scoped.lock_pending_versions(None).await?);
         let told = |phase, after| NewAuditEntry {
             target: Some(organization.0.to_string()),
             after,
-            ..NewAuditEntry::new(ORGANIZATION_ERASED, actor, phase)
+            ..NewAuditEntry::asked_by(&by, ORGANIZATION_ERASED, phase)
         };
         let system = self.scoped(SYSTEM_ORGANIZATION);
         system.append_audit(key, &[told(AuditPhase::Asked, None)]).await?;
@@ -100,8 +105,9 @@ impl Store {
             let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
             let receipt = receipt(rows);
             let entry = told(AuditPhase::Done, Some(json!(receipt)));
-            system.append_audit_in(&transaction, key, &[entry]).await?;
+            let ends = system.append_audit_in(&transaction, key, &[entry]).await?;
             transaction.commit().await?;
+            system.witness.keep(&ends);
             receipt
         };
         scoped.vault.forget(organization);
@@ -125,36 +131,53 @@ impl Store {
     /// Does what is left of erasures that were killed or could not end: rows that came after, and what is left of removed ones in
     /// the files of the database.
     pub async fn finish_erasures(&self, key: &AuditKey) -> Result<(), StoreError> {
+        // Hints that cannot be removed keep nobody from the rest.
+        if let Err(error) = self.forget_explained_logs(key).await {
+            tracing::warn!(%error, "what was seen of an erased audit log is still there");
+        }
         let system = self.scoped(SYSTEM_ORGANIZATION);
         let newest = |action: &str| AuditFilter {
             action: Some(action.to_owned()),
             ..AuditFilter::default()
         };
         let finished = system.audit_entries(&newest(ERASURES_FINISHED), 1).await?;
-        let finished = finished.first().map_or(0, |entry| entry.number);
-        let erased = system.audit_entries(&newest(ORGANIZATION_ERASED), ERASED_TOGETHER).await?;
-        let is_open = |entry: &&AuditEntry| {
-            entry.number > finished && entry.phase == AuditPhase::Done.as_str()
+        let finished = finished.first().map_or(0, finished_up_to);
+        let mut erased =
+            system.audit_entries(&newest(ORGANIZATION_ERASED), ERASED_TOGETHER).await?;
+        erased.retain(|entry| entry.phase == AuditPhase::Done.as_str());
+        let mut is_open = erased.iter().any(|entry| entry.number > finished);
+        let now = Timestamp::now().as_millisecond();
+        let is_looked_at = |entry: &&AuditEntry| {
+            entry.number > finished || now - entry.at < LOOKED_FOR.as_millis() as i64
         };
-        let open: BTreeSet<Uuid> = erased
+        let looked_at: BTreeSet<Uuid> = erased
             .iter()
-            .filter(is_open)
+            .filter(is_looked_at)
             .filter_map(|entry| entry.target.as_deref()?.parse().ok())
             .collect();
-        if open.is_empty() {
-            return Ok(());
-        }
         let tables = catalogue::tables().await?;
-        for organization in open {
+        for organization in looked_at {
             let scoped = self.scoped(OrganizationId(organization));
-            if scoped.organization_record().await.is_err() {
-                self.erase_rows(&scoped, &tables).await?.0.commit().await?;
+            match scoped.organization_record().await {
+                // It is there again, as that of the command line always is: what it has came after.
+                Ok(_) => continue,
+                Err(StoreError::NameNotFound { .. }) => {}
+                Err(error) => return Err(error),
             }
+            let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
+            transaction.commit().await?;
+            is_open |= !rows.is_empty();
+        }
+        if !is_open {
+            return Ok(());
         }
         if self.system().get_database_backend() == DbBackend::Sqlite {
             sqlite::forget_removed(self.system()).await?;
         }
-        let done = NewAuditEntry::new(ERASURES_FINISHED, "system", AuditPhase::Done);
+        let done = NewAuditEntry {
+            after: erased.first().map(|newest| json!({"up_to": newest.number})),
+            ..NewAuditEntry::new(ERASURES_FINISHED, "system", AuditPhase::Done)
+        };
         system.append_audit(key, &[done]).await?;
         Ok(())
     }
@@ -177,6 +200,12 @@ impl Store {
         }
         Ok((transaction, removed.sorted()))
     }
+}
+
+/// The number of the last erasure that an entry says to be finished.
+fn finished_up_to(entry: &AuditEntry) -> u64 {
+    let after = entry.after.as_deref().and_then(|after| serde_json::from_str::<Value>(after).ok());
+    after.and_then(|after| after.get("up_to")?.as_u64()).unwrap_or(entry.number)
 }
 
 impl ScopedStore {
@@ -219,10 +248,17 @@ impl ScopedStore {
         tables: &[Owned],
         removed: &mut Removed,
     ) -> Result<(), StoreError> {
-        // The end of the audit log goes first: until then its entries cannot.
-        let (heads, others): (Vec<_>, Vec<_>) =
-            tables.iter().rev().partition(|owned| owned.table.name == "audit_heads");
-        for owned in heads.into_iter().chain(others) {
+        // Nobody changes anything of it meanwhile: whoever does holds this row first.
+        lock_organization(transaction, self.organization).await?;
+        let mut in_order: Vec<&Owned> = tables.iter().rev().collect();
+        in_order.sort_by_key(|owned| match owned.table.name.as_str() {
+            // The end of the audit log goes before its entries, which cannot go while it is there.
+            "audit_heads" => 1,
+            "audit_entries" => 2,
+            "organizations" => 3,
+            _ => 0,
+        });
+        for owned in in_order {
             let Some(owner) = owned.owner() else { continue };
             let name = &owned.table.name;
             if self.organization == DEFAULT_ORGANIZATION && name == KEPT_OF_DEFAULT {

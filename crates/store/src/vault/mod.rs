@@ -220,6 +220,11 @@ impl Store {
         self.scoped(SYSTEM_ORGANIZATION)
     }
 
+    /// Whether a master key is at hand; none is made.
+    pub fn has_master_key(&self) -> Result<bool, StoreError> {
+        Ok(self.vault().shared.keyring.there()?.is_some())
+    }
+
     /// Makes sure that there is a master key, and that it is the one that what is in the database was wrapped with.
     pub async fn check_keys(&self) -> Result<(), StoreError> {
         self.vault().shared.check().await

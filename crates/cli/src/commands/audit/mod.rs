@@ -28,9 +28,11 @@ pub(crate) async fn run(arguments: &AuditArguments, home: &Home) -> Result<Exit,
 async fn logs(store: &Store, slug: Option<&str>) -> Result<Vec<(String, ScopedStore)>, CliError> {
     let organizations = store.organizations().await?;
     let named = organizations.into_iter().map(|one| (one.slug, store.scoped(one.id)));
+    let nameless = store.logs_without_organization().await?;
+    let nameless = nameless.into_iter().map(|id| (id.0.to_string(), store.scoped(id)));
     let system = (SYSTEM.to_owned(), store.scoped(SYSTEM_ORGANIZATION));
     let is_meant = |(name, _): &(String, ScopedStore)| slug.is_none_or(|slug| slug == name);
-    let logs: Vec<_> = named.chain([system]).filter(is_meant).collect();
+    let logs: Vec<_> = named.chain(nameless).chain([system]).filter(is_meant).collect();
     match slug {
         Some(slug) if logs.is_empty() => {
             let message = format!("there is no organization `{slug}`");

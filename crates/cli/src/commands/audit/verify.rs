@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use fullbench_store::{AuditHash, AuditKey, AuditReport, check_audit_file};
+use fullbench_store::{AuditHash, AuditKey, AuditReport, Store, StoreError, check_audit_file};
 use serde::Serialize;
 
 use super::logs;
@@ -30,6 +30,7 @@ pub(super) async fn run(arguments: &VerifyArguments, home: &Home) -> Result<Exit
     let verified = match file {
         Some(file) => {
             if let Some(store) = home.open_whole_if_there().await? {
+                // A file may be of another server.
                 key = store.audit_key().await.ok();
             }
             vec![of_file(file, key.as_ref(), *expect)?]
@@ -40,7 +41,7 @@ pub(super) async fn run(arguments: &VerifyArguments, home: &Home) -> Result<Exit
                 return Err(CliError::input("--expect is about one log", Some(hint)));
             }
             let store = home.open_whole_existing().await?;
-            key = store.audit_key().await.ok();
+            key = key_at_hand(&store).await?;
             let mut verified = Vec::new();
             for (log, scoped) in logs(&store, organization.as_deref()).await? {
                 let report = scoped.verify_audit(key.as_ref(), *expect).await?;
@@ -64,6 +65,16 @@ pub(super) async fn run(arguments: &VerifyArguments, home: &Home) -> Result<Exit
     match verified.iter().all(|one| one.report.intact) {
         true => Ok(Exit::Fine),
         false => Ok(Exit::GateFailed),
+    }
+}
+
+/// The key of the seals; none where the keys of the server are elsewhere, or were given up.
+async fn key_at_hand(store: &Store) -> Result<Option<AuditKey>, CliError> {
+    match store.audit_key().await {
+        Ok(key) => Ok(Some(key)),
+        Err(StoreError::KeysDeleted) => Ok(None),
+        Err(_) if !store.has_master_key()? => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -4,6 +4,7 @@ use fullbench_store::Store;
 
 use super::{described, until_stopped};
 use crate::arguments::db::RestoreArguments;
+use crate::commands::audit::ACTOR;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -27,5 +28,9 @@ pub(super) async fn run(arguments: &RestoreArguments, home: &Home) -> Result<Exi
         "note: secrets in the backup are sealed; bring the master key along that they were sealed under: `secret.key` of the \
          home folder, or FULLBENCH_SECRET_KEY",
     );
+    // Other servers may have seen what came after the backup.
+    if let Err(error) = home.open_whole_existing().await?.note_restore(ACTOR).await {
+        write_line(&format!("note: the audit log does not tell of the restore: {error}"));
+    }
     Ok(Exit::Fine)
 }

@@ -1,11 +1,8 @@
 //! `fullbench organization export`.
 
-use fullbench_store::NewAuditEntry;
-use fullbench_types::AuditPhase;
-
 use super::named;
 use crate::arguments::organization::ExportArguments;
-use crate::commands::audit::ACTOR;
+use crate::commands::audit::Noted;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -15,14 +12,10 @@ pub(super) async fn run(arguments: &ExportArguments, home: &Home) -> Result<Exit
     let ExportArguments { slug, file, force } = arguments;
     let store = home.open_whole_existing().await?;
     let organization = named(&store, slug).await?;
-    // Without the key of the audit log nothing is exported, since nobody would know of it.
-    let key = store.audit_key().await?;
+    // Where it cannot be noted nothing is exported, since nobody would know of it.
+    let noted = Noted::begin(&store, organization, "export_organization", None).await?;
     let contents = store.export_organization(organization, file, *force).await?;
-    let entry = NewAuditEntry {
-        after: serde_json::to_value(&contents).ok(),
-        ..NewAuditEntry::new("export_organization", ACTOR, AuditPhase::Done)
-    };
-    store.scoped(organization).append_audit(&key, &[entry]).await?;
+    noted.end(&contents).await?;
     let rows: u64 = contents.tables.iter().map(|table| table.rows).sum();
     write_line(&format!(
         "{}: {rows} rows in {} tables, {} blobs, {} files\nsha256 {}",

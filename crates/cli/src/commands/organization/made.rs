@@ -1,15 +1,16 @@
 //! `fullbench organization add`, `set-plan` and `list`.
 
 use fullbench_store::{NewOrganization, OrganizationChange, OrganizationRecord};
-use fullbench_types::Plan;
+use fullbench_types::{Plan, SYSTEM_ORGANIZATION};
 use serde::Serialize;
+use serde_json::json;
 
 use super::named;
 use crate::arguments::PlainFormat;
 use crate::arguments::organization::{
     AddOrganizationArguments, ListOrganizationsArguments, SetPlanArguments,
 };
-use crate::commands::audit::Noted;
+use crate::commands::audit::{Noted, SYSTEM};
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::output;
@@ -31,13 +32,20 @@ pub(super) async fn add(add: &AddOrganizationArguments, home: &Home) -> Result<E
         let hint = "use up to 63 lower-case letters, digits and `-`, a letter or digit first";
         return Err(CliError::input(message, Some(hint.to_owned())));
     }
+    if add.slug == SYSTEM {
+        let message = format!("`{SYSTEM}` is what the log of the installation is called");
+        return Err(CliError::input(message, Some("choose another slug".to_owned())));
+    }
     let name = add.name.trim().to_owned();
     if name.is_empty() || name.contains(char::is_control) {
         return Err(CliError::input("a name has letters, in one line", None));
     }
     let new = NewOrganization { name, slug: add.slug.clone(), plan: add.plan };
     let store = home.open_whole().await?;
+    // There is no organization without an entry that was before it; its name goes with it when it is erased.
+    let asked = Noted::begin(&store, SYSTEM_ORGANIZATION, "add_organization", None).await?;
     let made = store.create_organization(new).await?;
+    asked.end(&json!({"organization_id": made.id.0})).await?;
     let noted = Noted::begin(&store, made.id, "add_organization", None).await?;
     noted.end(&listed(&made)).await?;
     write_line(&format!("organization {} · {} · {}", made.slug, made.name, made.id.0));

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_store::{NewAuditEntry, NewInvitation};
 use fullbench_types::{Action, AuditPhase, UserRole, email_address};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -24,10 +24,13 @@ use crate::app::App;
 use crate::audit::AuditNote;
 use crate::extract::{Body, Kept, NewId, PathParts};
 use crate::mail::{Letter, link};
-use crate::problem::{CONFLICT, FORBIDDEN, NOT_FOUND, Problem, internal};
+use crate::problem::{CONFLICT, FORBIDDEN, NOT_FOUND, Problem, TOO_MANY, internal};
 
 /// What every token begins with.
 const PREFIX: &str = "fbi_";
+/// Invitations of an organization within an hour, and those to the same address: each is a letter to somebody.
+const IN_AN_HOUR: usize = 200;
+const TO_ONE_IN_AN_HOUR: usize = 10;
 /// For how long an invitation can be accepted.
 const HOLDS: Duration = Duration::from_secs(7 * 86_400);
 
@@ -101,6 +104,7 @@ async fn create(
             format!("`{email}` belongs to the organization already"),
         ));
     }
+    refuse_too_many(&caller, &email).await?;
     let secret = NewSecret::new(PREFIX)?;
     let new = NewInvitation {
         id,
@@ -129,6 +133,19 @@ async fn create(
     never_kept(response.headers_mut());
     response.extensions_mut().insert(Kept(serde_json::to_string(&kept).unwrap_or_default()));
     Ok(response)
+}
+
+/// Nobody is written to again and again.
+async fn refuse_too_many(caller: &Caller, email: &str) -> Result<(), Problem> {
+    let hour_ago = Timestamp::now() - SignedDuration::from_hours(1);
+    let all = caller.store.invitations().await?;
+    let lately = || all.iter().filter(|invitation| invitation.created_at > hour_ago);
+    let to_them = lately().filter(|invitation| invitation.email == email).count();
+    if to_them < TO_ONE_IN_AN_HOUR && lately().count() < IN_AN_HOUR {
+        return Ok(());
+    }
+    let detail = "too many invitations were sent within an hour";
+    Err(Problem::new(TOO_MANY, detail).hint("try again later").retry_after(3600))
 }
 
 async fn list(caller: Caller) -> Result<Json<Invitations>, Problem> {

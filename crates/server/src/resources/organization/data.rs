@@ -128,9 +128,10 @@ async fn erase_all(
         let problem = Problem::field("slug", "this is not the slug of your organization");
         return Err(problem.hint("GET /v1/organization shows it"));
     }
+    // Only owners may; a name would be left of them.
+    let by = note.asked_by("owner");
     // A task of its own: it goes on when the caller goes away.
-    let erasing =
-        app.tasks().clone().spawn(async move { erase(&app, organization.id, "owner").await });
+    let erasing = app.tasks().clone().spawn(async move { erase(&app, organization.id, by).await });
     let receipt = erasing.await.map_err(|error| internal(&error))??;
     note.was_erased();
     Ok(Json(receipt.into()))

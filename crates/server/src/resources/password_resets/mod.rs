@@ -15,7 +15,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::Body;
 use crate::mail::{Letter, link};
-use crate::problem::{NOT_FOUND, Problem, internal};
+use crate::problem::{NOT_FOUND, Problem, RETRY_AFTER_SECONDS, UNAVAILABLE, internal};
 
 /// What every token begins with.
 const PREFIX: &str = "fbr_";
@@ -52,7 +52,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::post("/v1/password-resets", "forget_password", Rule::Public, forgotten)
             .about("session", "Forget your password", sent)
             .takes::<Forgotten>()
-            .gives_nothing(202, "Mail is on its way, if there is such an account"),
+            .gives_nothing(202, "Mail is on its way, if there is such an account")
+            .refuses(&[503]),
         Endpoint::post("/v1/password-resets/complete", "reset_password", Rule::Public, complete)
             .about("session", "Set a new password", set)
             .takes::<Completion>()
@@ -68,9 +69,14 @@ async fn forgotten(
 ) -> Result<StatusCode, Problem> {
     let no_address = || Problem::field("email", "this is no mail address");
     let email = email_address(&forgotten.email).ok_or_else(no_address)?;
+    let Ok(place) = app.resets().clone().try_acquire_owned() else {
+        let problem = Problem::new(UNAVAILABLE, "too many ask for new passwords just now");
+        return Err(problem.retry_after(RETRY_AFTER_SECONDS));
+    };
     // Afterwards, so that the answer takes as long for everybody.
     let tasks = app.tasks().clone();
     tasks.spawn(async move {
+        let _place = place;
         if let Err(problem) = send(&app, &email, forgotten.organization.as_deref(), &visitor).await
         {
             tracing::debug!(code = problem.kind.0, "no mail for a new password was sent");

@@ -1,10 +1,13 @@
 //! Whatever is done to a chain is found and named.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use fullbench_types::{AuditPhase, DEFAULT_ORGANIZATION, OrganizationId, SYSTEM_ORGANIZATION};
+use fullbench_types::{AuditPhase, DEFAULT_ORGANIZATION, OrganizationId};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use uuid::Uuid;
+
+mod explained;
+mod removed;
 
 use super::chain::NO_HASH;
 use super::*;
@@ -37,7 +40,7 @@ fn chain(length: u64) -> (Vec<AuditEntry>, AuditHead) {
 }
 
 fn check(entries: &[AuditEntry], head: Option<&AuditHead>, key: Option<&AuditKey>) -> AuditReport {
-    let mut check = ChainCheck::new(Some(DEFAULT_ORGANIZATION), None);
+    let mut check = ChainCheck::new(Some(DEFAULT_ORGANIZATION), None, None);
     entries.iter().for_each(|entry| check.entry(entry));
     check.finish(head, key, AuditBeginning::Needed)
 }
@@ -206,10 +209,6 @@ fn a_file_is_checked_without_a_database() {
 on_every_backend!(
     entries_follow_each_other_without_gaps,
     the_database_refuses_changes,
-    what_was_cut_off_stays_to_be_seen,
-    a_log_that_was_removed_as_a_whole_is_missed,
-    the_log_of_the_installation_is_missed_too,
-    a_log_from_before_beginnings_were_told_is_no_finding,
     entries_are_found_by_what_they_say,
 );
 
@@ -263,100 +262,6 @@ async fn the_database_refuses_changes(place: Place) {
     }
     assert!(scoped.verify_audit(Some(&key()), None).await.unwrap().intact);
     place.execute("DELETE FROM audit_heads; DELETE FROM audit_entries").await.unwrap();
-}
-
-async fn what_was_cut_off_stays_to_be_seen(place: Place) {
-    let scoped = appended(&place).await;
-    // As somebody would who owns the database.
-    let drop = match place.is_postgres() {
-        true => "ALTER TABLE audit_entries DISABLE TRIGGER ALL;",
-        false => "DROP TRIGGER audit_entries_stay;",
-    };
-    let cut_off = format!("{drop} DELETE FROM audit_entries WHERE number > 6");
-    place.execute(&cut_off).await.unwrap();
-    let report = scoped.verify_audit(Some(&key()), None).await.unwrap();
-    assert_eq!(report.findings, [AuditFinding::CutOff { first: 7, last: 10 }]);
-    let end = "UPDATE audit_heads SET number = 6, \
-         hash = (SELECT hash FROM audit_entries WHERE number = 6)";
-    place.execute(end).await.unwrap();
-    let report = scoped.verify_audit(Some(&key()), None).await.unwrap();
-    assert_eq!(report.findings, [AuditFinding::HeadForged { number: 6 }]);
-    scoped.append_audit(&key(), &[new("later")]).await.unwrap();
-    scoped.append_audit(&key(), &[new("later still")]).await.unwrap();
-    let report = scoped.verify_audit(Some(&key()), None).await.unwrap();
-    assert_eq!(report.findings, [AuditFinding::SealBroken { number: 7 }]);
-    assert_eq!(report.number, 9);
-}
-
-/// Removes the logs of organizations, or that of the installation, as anybody could who owns the database.
-async fn remove_logs(place: &Place, of_installation: bool) {
-    let not = if of_installation { "NOT" } else { "" };
-    for table in ["audit_heads", "audit_entries"] {
-        let whose = format!("organization_id {not} IN (SELECT id FROM organizations)");
-        place.execute(&format!("DELETE FROM {table} WHERE {whose}")).await.unwrap();
-    }
-}
-
-async fn findings(scoped: &ScopedStore, key: Option<&AuditKey>) -> Vec<AuditFinding> {
-    scoped.verify_audit(key, None).await.unwrap().findings
-}
-
-async fn a_log_that_was_removed_as_a_whole_is_missed(place: Place) {
-    let scoped = appended(&place).await;
-    let installation = place.open().await.scoped(SYSTEM_ORGANIZATION);
-    assert!(findings(&scoped, Some(&key())).await.is_empty());
-    assert!(findings(&installation, Some(&key())).await.is_empty());
-    let older = scoped.audit_head().await.unwrap().unwrap();
-    remove_logs(&place, false).await;
-    let missing = AuditFinding::LogMissing { organization_id: DEFAULT_ORGANIZATION };
-    for key in [Some(&key()), None] {
-        assert_eq!(findings(&scoped, key).await, [AuditFinding::HeadMissing]);
-        assert_eq!(findings(&installation, key).await, std::slice::from_ref(&missing));
-    }
-    scoped.append_audit(&key(), &[new("later")]).await.unwrap();
-    scoped.append_audit(&key(), &[new("later still")]).await.unwrap();
-    let broken = [AuditFinding::SealBroken { number: 1 }];
-    assert_eq!(findings(&scoped, Some(&key())).await, broken, "a new beginning hides nothing");
-    assert!(findings(&installation, Some(&key())).await.is_empty());
-    assert_ne!(scoped.audit_head().await.unwrap().unwrap(), older);
-}
-
-async fn the_log_of_the_installation_is_missed_too(place: Place) {
-    let scoped = appended(&place).await;
-    let store = place.open().await;
-    let installation = store.scoped(SYSTEM_ORGANIZATION);
-    remove_logs(&place, true).await;
-    assert_eq!(findings(&installation, Some(&key())).await, [AuditFinding::HeadMissing]);
-    assert_eq!(findings(&scoped, Some(&key())).await, [AuditFinding::BeginningMissing]);
-    remove_logs(&place, false).await;
-    assert!(findings(&installation, Some(&key())).await.is_empty(), "a new installation has none");
-    let other =
-        NewOrganization { name: "o".into(), slug: "o".into(), plan: fullbench_types::Plan::Free };
-    store.create_organization(other).await.unwrap();
-    assert_eq!(findings(&installation, Some(&key())).await, [AuditFinding::HeadMissing]);
-}
-
-async fn a_log_from_before_beginnings_were_told_is_no_finding(place: Place) {
-    let scoped = appended(&place).await;
-    let installation = place.open().await.scoped(SYSTEM_ORGANIZATION);
-    remove_logs(&place, true).await;
-    let head = scoped.audit_head().await.unwrap().unwrap();
-    let mac = key().seal_untold(DEFAULT_ORGANIZATION, head.number, head.hash).mac;
-    let literal = match place.is_postgres() {
-        true => format!("'\\x{mac}'::bytea"),
-        false => format!("X'{mac}'"),
-    };
-    let old_seal = format!("UPDATE audit_heads SET mac = {literal}");
-    place.execute(&old_seal).await.unwrap();
-    assert!(findings(&scoped, Some(&key())).await.is_empty());
-    assert!(findings(&installation, Some(&key())).await.is_empty());
-    scoped.append_audit(&key(), &[new("later")]).await.unwrap();
-    assert!(findings(&scoped, Some(&key())).await.is_empty());
-    assert_eq!(installation.verify_audit(Some(&key()), None).await.unwrap().entries, 1);
-    // From now on the old seal is that of an older state.
-    let end = "DELETE FROM audit_heads WHERE organization_id IN (SELECT id FROM organizations)";
-    place.execute(end).await.unwrap();
-    assert_eq!(findings(&scoped, Some(&key())).await, [AuditFinding::HeadMissing]);
 }
 
 async fn entries_are_found_by_what_they_say(place: Place) {

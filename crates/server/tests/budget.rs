@@ -19,6 +19,7 @@ use uuid::Uuid;
 on_every_backend!(
     a_month_is_kept_over_all_runs_together,
     no_budget_of_ones_own_is_more_than_the_server_allows,
+    who_comes_near_the_servers_limit_is_told,
     a_model_without_a_price_is_not_asked_where_there_is_a_budget,
     what_was_paid_is_kept_when_the_caller_goes_away,
 );
@@ -79,6 +80,37 @@ async fn no_budget_of_ones_own_is_more_than_the_server_allows(place: Place) {
     let (status, problem) = server.post("/v1/evaluations", judged(&priced(&simulator))).await;
     assert_eq!((status, &problem["code"]), (402, &json!("out_of_budget")), "{problem}");
     assert_eq!(simulator.stats().calls, 0);
+}
+
+/// The alert and the measurement rest on what holds, which is not always what the organization decided.
+async fn who_comes_near_the_servers_limit_is_told(place: Place) {
+    let dollars = |dollars| Limit::Month(Some(NanoDollars::from_dollars(dollars)));
+    let plan_limits = vec![PlanLimit { plan: Plan::Free, limit: dollars(5.0) }];
+    let config = ServerConfig {
+        plan_limits,
+        alert_every: Duration::from_millis(50),
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start_with(place, config).await;
+    let rich = json!({"settings": {"cost_budget_monthly_usd": 1000.0}});
+    assert_eq!(server.patch("/v1/organization", rich).await.0, 200);
+    let sql = format!(
+        "INSERT INTO spending (organization_id, month, spent_nanodollars) \
+         SELECT id, '{}', 4500000000 FROM organizations",
+        Month::now()
+    );
+    server.place.execute(&sql).await.unwrap();
+    let rule = json!({"name": "near", "kind": "spend", "threshold": 0.8});
+    let (status, made) = server.post("/v1/alerts", rule).await;
+    assert_eq!(status, 201, "{made}");
+    let path = format!("/v1/alerts/{}", made["alert_id"].as_str().unwrap());
+    let firing = server.wait(&path, |alert| alert["state"] == "firing").await;
+    assert_eq!(firing["last_value"], 0.9, "{firing}");
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let text = client.get(format!("{}/metrics", server.url)).send().await.unwrap().text().await;
+    let line =
+        format!("fullbench_budget_used_ratio{{organization=\"{}\"}} 0.9", DEFAULT_ORGANIZATION.0);
+    assert!(text.unwrap().contains(&line));
 }
 
 async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Place) {

@@ -85,3 +85,18 @@ async fn late_scores_are_kept_once_the_database_is_back() {
     assert!(kept["scores"]["coherence"].is_number(), "{kept}");
     assert_eq!(simulator.stats().repeated_prompts, 0, "nobody asked the judge again");
 }
+
+/// Prometheus waits for twenty seconds, and would see nothing at all of the server after that.
+#[tokio::test]
+async fn measurements_say_that_the_database_is_away() {
+    let simulator = simulator(1.0);
+    let Some((server, wire)) = server_on_a_wire(&simulator).await else { return };
+    wire.cut();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let asked = client.get(format!("{}/metrics", server.url)).timeout(Duration::from_secs(20));
+    let text = asked.send().await.unwrap().text().await.unwrap();
+    assert!(text.contains("fullbench_database_up 0"), "{text}");
+    wire.mend();
+    let text = client.get(format!("{}/metrics", server.url)).send().await.unwrap();
+    assert!(text.text().await.unwrap().contains("fullbench_database_up 1"));
+}

@@ -17,7 +17,7 @@ use sea_orm::{ConnectionTrait, EntityTrait};
 
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::spending;
-use crate::{ScopedStore, Store, StoreError};
+use crate::{OrganizationRecord, ScopedStore, Store, StoreError};
 
 /// How old the numbers of others may be.
 const READ_EVERY: Duration = Duration::from_secs(5);
@@ -103,12 +103,17 @@ impl ScopedStore {
     pub async fn monthly_budget(&self) -> Result<Arc<Budget>, StoreError> {
         let (budget, _) = self.budgets.of(self.organization);
         let record = self.organization_record().await?;
-        let own = record.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
-        let ceiling = self.budgets.ceilings.get().and_then(|ceilings| ceilings.of(record.plan));
-        let limit = own.into_iter().chain(ceiling).min();
-        budget.keep_to(limit, self.spent_in(Month::now()).await?);
+        budget.keep_to(self.monthly_limit(&record), self.spent_in(Month::now()).await?);
         self.budgets.was_read(self.organization);
         Ok(budget)
+    }
+
+    /// What the organization may spend in a month: its own budget, or what the server allows it if that is less.
+    #[must_use]
+    pub fn monthly_limit(&self, record: &OrganizationRecord) -> Option<NanoDollars> {
+        let own = record.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
+        let ceiling = self.budgets.ceilings.get().and_then(|ceilings| ceilings.of(record.plan));
+        own.into_iter().chain(ceiling).min()
     }
 
     /// What was spent in a month.

@@ -14,6 +14,7 @@ pub(super) fn begin() {
     for result in ["measured", "no_data", "failed"] {
         metrics::counter!("fullbench_alert_evaluations_total", "result" => result).increment(0);
     }
+    metrics::counter!("fullbench_audit_seal_broken_total").increment(0);
     for result in ["taken", "failed"] {
         metrics::counter!("fullbench_webhook_tries_total", "result" => result).increment(0);
     }

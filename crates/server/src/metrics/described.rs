@@ -17,6 +17,10 @@ pub(super) fn describe() {
             "Times that a rule was looked at, by what came of it",
         ),
         ("fullbench_alert_notifications_total", "Messages of alerts, by channel and status"),
+        (
+            "fullbench_audit_seal_broken_total",
+            "Times that the end of an audit log was not as the server had left it",
+        ),
         ("fullbench_webhook_tries_total", "Tries to send an event to a webhook, by result"),
     ] {
         metrics::describe_counter!(name, about);
@@ -41,7 +45,10 @@ pub(super) fn describe() {
         ("fullbench_database_ping_seconds", "Time of the shortest question to the database"),
         ("fullbench_database_up", "1 if the database answers"),
         ("fullbench_database_connections", "Connections to the database, by state"),
-        ("fullbench_budget_used_ratio", "What an organization spent of its monthly budget"),
+        (
+            "fullbench_budget_used_ratio",
+            "What an organization spent of what it may spend this month",
+        ),
         ("fullbench_alerts_firing", "Rules that fire, by what they watch"),
         ("fullbench_info", "The version of the server"),
     ] {

@@ -24,6 +24,10 @@ pub(crate) async fn look(app: &App) {
     let answer = app.store().ping().await;
     metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
     metrics::gauge!("fullbench_database_up").set(if answer.is_ok() { 1.0 } else { 0.0 });
+    // Every further question would wait as long, and who asks for measurements does not.
+    if answer.is_err() {
+        return;
+    }
     for (priority, runs) in app.store().waiting_runs().await.unwrap_or_default() {
         metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(runs as f64);
     }
@@ -38,17 +42,18 @@ pub(crate) async fn look(app: &App) {
     look_at_budgets(app).await;
 }
 
-/// What organizations spent of their budgets. One without a budget, or that is erased, is no number: the last one would stay for ever.
+/// What organizations spent of what they may spend. One without a limit, or that is erased, is no number: the last one would stay for ever.
 async fn look_at_budgets(app: &App) {
     let Ok(organizations) = app.store().organizations().await else { return };
     let mut told = BTreeSet::new();
     for organization in organizations {
-        let budget = organization.settings.cost_budget_monthly_usd.filter(|budget| *budget > 0.0);
+        let store = app.store().scoped(organization.id);
+        let budget = store.monthly_limit(&organization).filter(|budget| budget.0 > 0);
         let Some(budget) = budget else { continue };
         let id = organization.id.0.to_string();
-        if let Ok(spent) = app.store().scoped(organization.id).spent_in(Month::now()).await {
+        if let Ok(spent) = store.spent_in(Month::now()).await {
             metrics::gauge!("fullbench_budget_used_ratio", "organization" => id.clone())
-                .set(spent.dollars() / budget);
+                .set(spent.dollars() / budget.dollars());
         }
         told.insert(id);
     }

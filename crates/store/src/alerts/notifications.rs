@@ -2,6 +2,7 @@
 
 use fullbench_types::{AlertChannel, AlertNews, NotificationStatus};
 use jiff::Timestamp;
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
     TransactionTrait,
@@ -10,7 +11,7 @@ use uuid::Uuid;
 
 use super::AlertMessage;
 use super::rules::record as rule_record;
-use crate::entity::platform::alert_notification as notification;
+use crate::entity::platform::{alert_notification as notification, alert_rule as rule};
 use crate::platform::{from_json, time, word};
 use crate::runs::now_milliseconds;
 use crate::{Page, ScopedStore, StoreError};
@@ -82,6 +83,13 @@ impl ScopedStore {
     pub async fn test_alert(&self, id: Uuid) -> Result<u64, StoreError> {
         let now = time(now_milliseconds())?;
         let transaction = self.database.begin().await?;
+        // A transaction that reads first cannot write any more once somebody else has written.
+        rule::Entity::update_many()
+            .col_expr(rule::Column::Revision, Expr::col(rule::Column::Revision))
+            .filter(rule::Column::Id.eq(id))
+            .filter(rule::Column::OrganizationId.eq(self.organization.0))
+            .exec(&transaction)
+            .await?;
         let alert = rule_record(self.alert_row_in(&transaction, id).await?)?;
         let message = AlertMessage::of(&alert, AlertNews::Test, now);
         let told = self.tell_in(&transaction, &alert, &message).await?;

@@ -7,3 +7,4 @@ mod fixture;
 mod measured;
 mod scores;
 mod standing;
+mod tried;

@@ -14,7 +14,6 @@ mod subjects;
 mod units;
 mod waits;
 
-use fullbench_types::NanoDollars;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{AlertFilter, Month, ScopedStore, StoreError};
@@ -74,10 +73,9 @@ impl AlertScope<'_> {
 }
 
 impl ScopedStore {
-    /// What was spent this month as a share of the budget; none without a budget.
+    /// What was spent this month as a share of what may be; none without a limit.
     pub async fn measured_spend(&self) -> Result<Option<Measurement>, StoreError> {
-        let settings = self.organization_record().await?.settings;
-        let budget = settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
+        let budget = self.monthly_limit(&self.organization_record().await?);
         let Some(budget) = budget.filter(|budget| budget.0 > 0) else { return Ok(None) };
         let spent = self.spent_in(Month::now()).await?;
         Ok(Some(Measurement::new(spent.0 as f64 / budget.0 as f64, 1)))

@@ -10,7 +10,7 @@ pub(crate) mod judge_check;
 pub(crate) mod judging;
 pub(crate) mod metric;
 pub(crate) mod organization;
-mod plans;
+pub(crate) mod plans;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod secrets;

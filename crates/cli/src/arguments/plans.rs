@@ -1,5 +1,6 @@
 //! Plans of organizations, and what they allow.
 
+use std::mem::discriminant;
 use std::num::NonZeroU32;
 
 use bytesize::ByteSize;
@@ -57,9 +58,49 @@ pub(super) fn plan_limit(text: &str) -> Result<PlanLimit, String> {
     Ok(PlanLimit { plan: plan(name)?, limit })
 }
 
+/// Refuses two different values for the same limit of a plan: which one is meant is not known.
+pub(crate) fn without_contradictions(limits: &[PlanLimit]) -> Result<&[PlanLimit], String> {
+    for (place, limited) in limits.iter().enumerate() {
+        let contradicts = |other: &PlanLimit| {
+            other.plan == limited.plan
+                && discriminant(&other.limit) == discriminant(&limited.limit)
+                && other.limit != limited.limit
+        };
+        if limits[..place].iter().any(contradicts) {
+            let limit = name(limited.limit);
+            return Err(format!("two different values are given for {}.{limit}", limited.plan));
+        }
+    }
+    Ok(limits)
+}
+
+fn name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::RequestsPerMinute(_) => "requests_per_minute",
+        Limit::StoredBytes(_) => "storage",
+        Limit::OpenRuns(_) => "open_runs",
+        Limit::Month(_) => "month_usd",
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
+
+    #[test]
+    fn two_values_for_one_limit_are_refused() {
+        let read = |texts: &[&str]| texts.iter().map(|text| plan_limit(text).unwrap()).collect();
+        let different: Vec<_> =
+            read(&["FREE.open_runs=1", "STARTER.open_runs=2", "FREE.storage=1"]);
+        assert_eq!(without_contradictions(&different), Ok(different.as_slice()));
+        let again: Vec<_> = read(&["FREE.month_usd=none", "free.month_usd=none"]);
+        assert!(without_contradictions(&again).is_ok());
+        let wrong: Vec<_> = read(&["FREE.open_runs=1", "FREE.storage=1", "FREE.open_runs=0"]);
+        let said = without_contradictions(&wrong).unwrap_err();
+        assert!(said.contains("FREE.open_runs"), "{said}");
+    }
 
     #[test]
     fn limits_of_plans_are_read_or_refused_with_what_there_is() {

@@ -76,7 +76,7 @@ async fn rotate(store: &Store) -> Result<Exit, CliError> {
         false => {
             "It was given by FULLBENCH_SECRET_KEY, and nothing needs FULLBENCH_SECRET_KEY_OLD any more. To change the key: put a \
              new one into FULLBENCH_SECRET_KEY and the one before into FULLBENCH_SECRET_KEY_OLD, restart every server, then \
-             rotate again."
+             rotate again. Several servers that are not to be down at the same time take the steps in the guide to secrets."
         }
     });
     Ok(Exit::Fine)

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 
+use crate::arguments::plans::without_contradictions;
 use crate::arguments::serve::{LogFormat, ServeArguments};
 use crate::commands::run::next_signal;
 use crate::commands::serving::{in_memory, serving_config};
@@ -33,6 +34,7 @@ const WAITING: u32 = 4096;
 pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit, CliError> {
     let serving = serving_config(arguments.listen, &arguments.serving)?;
     let scheme = if serving.tls.is_some() { "https" } else { "http" };
+    let config = server_config(arguments, serving)?;
     let listener = listen(arguments.listen).map_err(|error| {
         CliError::input(
             format!("{} cannot be listened on: {error}", arguments.listen),
@@ -41,13 +43,9 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     })?;
     let address = listener.local_addr().unwrap_or(arguments.listen);
     let store = home.open_whole().await?;
-    if let Some(first) = first_key(&store).await.map_err(failed)? {
-        tell_first_key(&first, arguments.log_format, home, &format!("{scheme}://{address}"))?;
-    }
-    let config = server_config(arguments, serving)?;
     raise_file_limit();
     outlive_hangups();
-    let server = Server::start(store, config).await.map_err(|error| match error {
+    let server = Server::start(store.clone(), config).await.map_err(|error| match error {
         StartError::Engine(error) => CliError::from(error),
         StartError::MasterKey(error) => {
             CliError::input(error.to_string(), error.hint().map(str::to_owned))
@@ -56,6 +54,9 @@ pub(crate) async fn run(arguments: &ServeArguments, home: &Home) -> Result<Exit,
     })?;
     let format = arguments.log_format;
     let url = format!("{scheme}://{address}");
+    if let Some(first) = first_key(&store).await.map_err(failed)? {
+        tell_first_key(&first, format, home, &url)?;
+    }
     say(format, &format!("serving {url} from {home}; the API is described at {url}/docs"));
     let signal = async move {
         next_signal().await;
@@ -75,6 +76,10 @@ pub(super) fn server_config(
     arguments: &ServeArguments,
     serving: ServingConfig,
 ) -> Result<ServerConfig, CliError> {
+    let plan_limits = without_contradictions(&arguments.plan_limit).map_err(|problem| {
+        let hint = "name each limit once in --plan-limit (`plans` below `[quotas]`)";
+        CliError::input(problem, Some(hint.to_owned()))
+    })?;
     let config = ServerConfig {
         rules: SentRules { addresses: arguments.allow_model_url.clone() },
         allow_private_webhooks: arguments.allow_private_webhooks,
@@ -86,7 +91,7 @@ pub(super) fn server_config(
             open_runs: (arguments.quota_open_runs > 0).then_some(arguments.quota_open_runs),
             month: arguments.quota_month_usd,
         },
-        plan_limits: arguments.plan_limit.clone(),
+        plan_limits: plan_limits.to_vec(),
         metrics_token: given(&arguments.metrics_token).map(Secret::new),
         max_body_bytes: in_memory(arguments.serving.max_body_size),
         max_upload_bytes: arguments.serving.max_upload_size.as_u64(),

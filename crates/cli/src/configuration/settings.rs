@@ -43,7 +43,7 @@ const fn secret(name: &'static str, argument: &'static str) -> Setting {
     Setting { name, argument, kind: Kind::Secret }
 }
 
-/// All settings, in the order in which they are shown.
+/// All settings, in the order in which they are shown: those of a section together.
 pub(crate) const SETTINGS: &[Setting] = &[
     plain("server.listen", "listen"),
     plain("server.insecure", "insecure"),
@@ -81,16 +81,16 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("connections.idle_timeout", "idle_timeout"),
     plain("connections.stall_timeout", "stall_timeout"),
     plain("requests.per_minute", "requests_per_minute"),
-    plain("quotas.storage", "quota_storage"),
-    plain("quotas.open_runs", "quota_open_runs"),
-    plain("quotas.month_usd", "quota_month_usd"),
-    plain("quotas.plans", "plan_limit"),
     plain("requests.header_timeout", "header_timeout"),
     plain("requests.body_idle_timeout", "body_idle_timeout"),
     plain("requests.body_timeout", "body_timeout"),
     plain("requests.max_header_size", "max_header_size"),
     plain("requests.max_body_size", "max_body_size"),
     plain("requests.max_upload_size", "max_upload_size"),
+    plain("quotas.storage", "quota_storage"),
+    plain("quotas.open_runs", "quota_open_runs"),
+    plain("quotas.month_usd", "quota_month_usd"),
+    plain("quotas.plans", "plan_limit"),
 ];
 
 #[cfg(test)]
@@ -123,5 +123,13 @@ mod tests {
         for argument in serve.get_arguments() {
             assert!(argument.get_env().is_some(), "{} has no variable", argument.get_id());
         }
+    }
+
+    #[test]
+    fn every_section_is_shown_once() {
+        let mut sections: Vec<&str> = SETTINGS.iter().map(|setting| setting.parts().0).collect();
+        sections.dedup();
+        let apart: BTreeSet<&str> = sections.iter().copied().collect();
+        assert_eq!(apart.len(), sections.len(), "a section is in two places: {sections:?}");
     }
 }

@@ -45,7 +45,8 @@ const TAKEN: HeaderValue = HeaderValue::from_static(
 );
 /// The headers it may read.
 const SHOWN: HeaderValue = HeaderValue::from_static(
-    "content-disposition, etag, idempotent-replayed, location, retry-after, x-request-id",
+    "content-disposition, etag, idempotent-replayed, location, ratelimit, ratelimit-policy, retry-after, \
+     x-content-sha256, x-request-id",
 );
 /// For how long, in seconds, it need not ask again what it may.
 const REMEMBERED: HeaderValue = HeaderValue::from_static("600");

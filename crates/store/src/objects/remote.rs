@@ -31,8 +31,14 @@ const HEADS_IN_FLIGHT: usize = 32;
 /// The variables that may name a server other than Amazon's.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 
+/// Why a URL is refused, told without the keys that somebody may have put before an `@`.
 pub(super) fn wrong_url(url: &str, problem: impl Into<String>) -> StoreError {
-    StoreError::ObjectsUrl { url: url.to_owned(), problem: problem.into() }
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    let url = match rest.rsplit_once('@') {
+        Some((_, place)) => format!("{scheme}(hidden)@{place}"),
+        None => url.to_owned(),
+    };
+    StoreError::ObjectsUrl { url, problem: problem.into() }
 }
 
 /// A bucket, or what of it begins with a prefix.

@@ -6,15 +6,18 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fullbench_store::{Purpose, UserRecord};
 use jiff::Timestamp;
 use openidconnect::core::{
-    CoreAuthenticationFlow, CoreIdToken, CoreIdTokenClaims, CoreUserInfoClaims,
+    CoreAuthenticationFlow, CoreErrorResponseType, CoreIdToken, CoreIdTokenClaims,
+    CoreUserInfoClaims,
 };
 use openidconnect::{
     AccessToken, AuthorizationCode, ClaimsVerificationError, CsrfToken, Nonce, OAuth2TokenResponse,
-    PkceCodeChallenge, PkceCodeVerifier, Scope, SignatureVerificationError, TokenResponse,
+    PkceCodeChallenge, PkceCodeVerifier, RequestTokenError, Scope, SignatureVerificationError,
+    StandardErrorResponse, TokenResponse,
 };
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
+use super::http::HttpError;
 use super::issuer::{Client, Issuer};
 use super::person::{Vouched, person};
 use crate::access::session::{add_cookie, cookie};
@@ -110,7 +113,7 @@ pub(crate) async fn finish(
         .request_async(&issuer.http)
         .await
         .map_err(|error| {
-            tracing::warn!(%error, "the issuer took the code for none");
+            tracing::warn!(error = reason(&error), "the issuer took the code for none");
             failed("the issuer does not vouch for you")
         })?;
     let id_token = token.id_token().ok_or_else(|| failed("the issuer sent no ID token"))?;
@@ -118,6 +121,19 @@ pub(crate) async fn finish(
     let claims = checked(issuer, &client, id_token, &nonce).await?;
     let vouched = vouched(issuer, &client, &claims, token.access_token()).await?;
     person(app, &issuer.config, vouched).await
+}
+
+/// Why there is no token, in no words of the issuer: they could repeat the secret or the code that it was sent.
+fn reason(
+    error: &RequestTokenError<HttpError, StandardErrorResponse<CoreErrorResponseType>>,
+) -> String {
+    match error {
+        RequestTokenError::ServerResponse(said) => match said.error() {
+            CoreErrorResponseType::Extension(_) => "an error of its own".to_owned(),
+            known => known.as_ref().to_owned(),
+        },
+        other => other.to_string(),
+    }
 }
 
 /// What the ID token says, if it is one of the issuer, for us, of now, and for this way.

@@ -28,6 +28,8 @@ pub(super) enum HttpError {
 
 impl Http {
     pub(super) fn new() -> Result<Self, reqwest::Error> {
+        // Another part of the program may have been first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .timeout(PATIENCE)

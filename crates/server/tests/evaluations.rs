@@ -23,6 +23,7 @@ on_every_backend!(
     a_regression_is_told_with_its_reasons,
     another_organization_sees_nothing,
     what_another_process_works_on_is_left_to_it,
+    what_names_no_metrics_has_those_of_the_organization,
 );
 
 /// Sums, every fifth of which is wrong.
@@ -368,4 +369,23 @@ async fn what_another_process_works_on_is_left_to_it(place: Place) {
     assert_eq!(store.run(run).await.unwrap().summary, None);
     let (status, problem) = server.post("/v1/evaluations/batch", json!(["name", version])).await;
     assert_eq!((status, &problem["code"]), (422, &json!("invalid_input")), "{problem}");
+}
+
+async fn what_names_no_metrics_has_those_of_the_organization(place: Place) {
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let batch = json!({"dataset_version_id": version(&store, sums(10)).await});
+    let (status, problem) = server.post("/v1/evaluations/batch", batch.clone()).await;
+    assert_eq!((status, &problem["errors"][0]["field"]), (422, &json!("metrics")), "{problem}");
+    let settings = json!({"settings": {"default_evaluators": ["exact_match"]}});
+    assert_eq!(server.patch("/v1/organization", settings).await.0, 200);
+    let (status, job) = server.post("/v1/evaluations/batch", batch).await;
+    assert_eq!(status, 202, "{job}");
+    let path = format!("/v1/evaluations/batch/{}", job["job_id"].as_str().unwrap());
+    server.wait(&path, |batch| batch["status"] == "completed").await;
+    let (_, results) = server.get(&format!("{path}/results?limit=10")).await;
+    assert_eq!(results["results"][1]["scores"]["exact_match"]["value"], 1.0, "{results}");
+    let single = json!({"input": "2+2?", "output": "4", "expected_output": "4"});
+    let (status, single) = server.post("/v1/evaluations", single).await;
+    assert_eq!((status, &single["scores"]["exact_match"]), (201, &json!(1.0)), "{single}");
 }

@@ -32,6 +32,11 @@ pub(super) fn page(api: &Value) -> String {
             text.push_str(&format!("\n### {action}\n\n{endpoints}"));
         }
     }
+    let account = endpoints_of(api, |operation| {
+        operation["security"] == serde_json::json!([{ "session": [] }])
+    });
+    text.push_str("\n### Everybody's own account\n\nFor who is signed in, in any role; a key has no account.\n\n");
+    text.push_str(&account);
     let operator = endpoints_of(api, |operation| operation["x-rule"] == "operator");
     text.push_str(&format!("\n### For who runs the server\n\n{operator}"));
     let public = endpoints_of(api, |operation| operation["security"] == serde_json::json!([]));

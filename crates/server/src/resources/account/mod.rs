@@ -14,6 +14,7 @@ use super::members::Member;
 use crate::access::{Caller, Credential, Rule, Visitor, confirm_password};
 use crate::api::Endpoint;
 use crate::app::App;
+use crate::audit::AuditNote;
 use crate::extract::Body;
 use crate::problem::{CONFLICT, INTERNAL, Problem};
 
@@ -58,12 +59,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn change(
     State(app): State<App>,
     caller: Caller,
+    note: AuditNote,
     Body(change): Body<AccountChange>,
 ) -> Result<Json<Member>, Problem> {
     let name = person_name(&change.name)?;
-    let changed = caller.store.rename_user(own(&caller).await?.id, name).await?;
-    app.sessions().forget(|holder| holder.user.id == changed.id);
-    Ok(Json(changed.into()))
+    let own = own(&caller).await?;
+    let id = own.id;
+    note.before(&Member::from(own));
+    let changed = Member::from(caller.store.rename_user(id, name).await?);
+    note.after(&changed);
+    app.sessions().forget(|holder| holder.user.id == id);
+    Ok(Json(changed))
 }
 
 async fn password(

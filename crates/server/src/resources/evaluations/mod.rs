@@ -2,11 +2,13 @@
 
 mod batch;
 mod list;
+mod metrics;
 mod scoring;
 pub(crate) mod shapes;
 mod single;
 mod view;
 
+pub(crate) use metrics::wanted_metrics;
 pub(crate) use scoring::Single;
 pub(crate) use single::USUAL_TIMEOUT_MS;
 pub(crate) use view::MetricResult;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::metrics::wanted_metrics;
 use super::scoring::Single;
 use super::view::Evaluation;
 use crate::access::Caller;
@@ -25,8 +26,6 @@ use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::quotas::check_runs;
 use crate::work::enqueue;
 
-/// Metrics of one evaluation, at most.
-const MAX_METRICS: usize = 64;
 /// How long a synchronous evaluation is waited for unless it says so itself.
 pub(crate) const USUAL_TIMEOUT_MS: u64 = 30_000;
 /// How long it may be waited for at most.
@@ -120,19 +119,8 @@ async fn create(
 ) -> Result<Response, Problem> {
     let started = Instant::now();
     check(&new)?;
-    let NewEvaluation { input, output, expected_output, context, mut metrics, config, metadata } =
-        new;
-    if metrics.is_empty() {
-        let settings = caller.store.organization_record().await?.settings;
-        metrics = settings.default_evaluators.into_iter().map(Value::String).collect();
-    }
-    if metrics.is_empty() {
-        let problem = Problem::field(
-            "metrics",
-            "there are no metrics, and the organization has none of its own",
-        );
-        return Err(problem.hint("name some, for example [\"exact_match\", \"coherence\"]"));
-    }
+    let NewEvaluation { input, output, expected_output, context, metrics, config, metadata } = new;
+    let metrics = wanted_metrics(&caller, metrics).await?;
     let rules = MetricRules {
         evaluator: Some(config.evaluator_model.unwrap_or_else(|| json!(USUAL_EVALUATOR))),
         rubrics: config.custom_rubrics,
@@ -184,9 +172,6 @@ fn check(new: &NewEvaluation) -> Result<(), Problem> {
         if !is_right {
             return Err(Problem::field(name, "expected a text or a list of texts"));
         }
-    }
-    if new.metrics.len() > MAX_METRICS {
-        return Err(Problem::field("metrics", format!("at most {MAX_METRICS} metrics")));
     }
     if new.config.timeout_ms.is_some_and(|time| !(1..=MAX_TIMEOUT_MS).contains(&time)) {
         let message = format!("use 1 to {MAX_TIMEOUT_MS} milliseconds");

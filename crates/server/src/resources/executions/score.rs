@@ -23,8 +23,8 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, PathParts};
 use crate::problem::{CONFLICT, Problem, internal};
-use crate::resources::evaluations::MetricResult;
 use crate::resources::evaluations::shapes::{Metric, Model};
+use crate::resources::evaluations::{MetricResult, wanted_metrics};
 use crate::resources::runs::RunReader;
 use crate::work::end;
 
@@ -32,8 +32,9 @@ use crate::work::end;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewScore {
-    /// Names of scorers, of stored judges or of criteria, or scorers with their parameters.
-    #[schemars(with = "Vec<Metric>", length(min = 1, max = 64))]
+    /// Names of scorers, of stored judges or of criteria, or scorers with their parameters. Default: the organization's own.
+    #[serde(default)]
+    #[schemars(with = "Vec<Metric>", length(max = 64))]
     metrics: Vec<Value>,
     /// The model that judges: `provider:model`, or an object.
     #[serde(default)]
@@ -77,9 +78,7 @@ async fn score(
     PathParts(id): PathParts<Uuid>,
     Body(new): Body<NewScore>,
 ) -> Result<Json<ExecutionScore>, Problem> {
-    if new.metrics.is_empty() || new.metrics.len() > 64 {
-        return Err(Problem::field("metrics", "name 1 to 64 metrics"));
-    }
+    let metrics = wanted_metrics(&caller, new.metrics).await?;
     let store = &caller.store;
     let run = execution_run(store, id).await?;
     if run.state != RunState::Completed {
@@ -89,7 +88,7 @@ async fn score(
     let rules = MetricRules { evaluator: new.evaluator_model, rubrics: new.custom_rubrics };
     let definitions = Definitions::read(store).await?;
     let mut scorers = Vec::new();
-    for (index, metric) in new.metrics.iter().enumerate() {
+    for (index, metric) in metrics.iter().enumerate() {
         scorers.push(rules.scorer(metric, &definitions).map_err(|problem| {
             let field = problem.field.clone().unwrap_or_else(|| format!("metrics[{index}]"));
             Problem::from(vec![InputProblem { field: Some(field), ..problem }])

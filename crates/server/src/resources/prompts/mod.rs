@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::audit::AuditNote;
 use crate::extract::{
     Body, Etagged, IfMatch, NewId, PathParts, Query, given, has_more, page, usual_limit,
 };
@@ -151,6 +152,7 @@ async fn get(caller: Caller, PathParts(id): PathParts<Uuid>) -> Result<Etagged<P
 
 async fn change(
     caller: Caller,
+    note: AuditNote,
     PathParts(id): PathParts<Uuid>,
     IfMatch(seen): IfMatch,
     Body(change): Body<Change>,
@@ -158,7 +160,10 @@ async fn change(
     let Change { name, description } = change;
     check(name.as_deref(), description.as_ref().and_then(Option::as_deref))?;
     let change = PromptChange { name, description };
-    Ok(shown(caller.store.change_prompt(id, seen, change).await?))
+    note.before(&Prompt::from(caller.store.prompt(id).await?));
+    let changed = caller.store.change_prompt(id, seen, change).await?;
+    note.after(&Prompt::from(changed.clone()));
+    Ok(shown(changed))
 }
 
 fn check(name: Option<&str>, description: Option<&str>) -> Result<(), Problem> {

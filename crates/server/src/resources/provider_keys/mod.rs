@@ -115,6 +115,10 @@ async fn put(
         let problem = Problem::field("base_url", "the server may not reach this address");
         return Err(problem.hint("who runs the server can allow it with `--allow-model-url`"));
     }
+    let known = caller.store.provider_keys().await?;
+    if let Some(before) = known.into_iter().find(|known| known.provider == provider) {
+        note.before(&Shown::from(before));
+    }
     let new = NewProviderKey { provider, base_url, key, created_by: Some(caller.name) };
     let kept = Shown::from(caller.store.keep_provider_key(new).await?);
     note.after(&kept);

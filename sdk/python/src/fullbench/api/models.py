@@ -2584,8 +2584,8 @@ class NewScore(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    metrics: Annotated[list[Metric], Field(max_length=64, min_length=1)]
-    """Names of scorers, of stored judges or of criteria, or scorers with their parameters."""
+    metrics: Annotated[list[Metric] | None, Field(max_length=64, validate_default=True)] = []
+    """Names of scorers, of stored judges or of criteria, or scorers with their parameters. Default: the organization's own."""
     evaluator_model: Model | None = None
     """The model that judges: `provider:model`, or an object."""
     custom_rubrics: dict[str, Any] | None = {}
@@ -2763,8 +2763,8 @@ class NewBatch(BaseModel):
     """What the run is called. Default: the name of the data set with the number of its version."""
     dataset_version_id: UUID
     """The version of the data set."""
-    metrics: Annotated[list[Metric], Field(max_length=64, min_length=1)]
-    """Names of scorers, of stored judges or of criteria, or scorers with their parameters."""
+    metrics: Annotated[list[Metric] | None, Field(max_length=64, validate_default=True)] = []
+    """Names of scorers, of stored judges or of criteria, or scorers with their parameters. Default: the organization's own."""
     models: Annotated[list[Model] | None, Field(max_length=64, validate_default=True)] = []
     """The models that answer. Default: the answers that the data has in its field `output`."""
     prompt: str | None = None

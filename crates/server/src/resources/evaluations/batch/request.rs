@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::extract::{Body, NewId};
 use crate::problem::Problem;
 use crate::resources::evaluations::shapes::{Metric, Model};
+use crate::resources::evaluations::wanted_metrics;
 use crate::resources::webhooks::check_url;
 use crate::work::{Wanted, frozen, launch};
 
@@ -35,8 +36,9 @@ struct NewBatch {
     name: Option<String>,
     /// The version of the data set.
     dataset_version_id: Uuid,
-    /// Names of scorers, of stored judges or of criteria, or scorers with their parameters.
-    #[schemars(with = "Vec<Metric>", length(min = 1, max = 64))]
+    /// Names of scorers, of stored judges or of criteria, or scorers with their parameters. Default: the organization's own.
+    #[serde(default)]
+    #[schemars(with = "Vec<Metric>", length(max = 64))]
     metrics: Vec<Value>,
     /// The models that answer. Default: the answers that the data has in its field `output`.
     #[serde(default)]
@@ -163,6 +165,7 @@ async fn create(
 ) -> Result<Response, Problem> {
     let store = &caller.store;
     check(&app, &new)?;
+    new.metrics = wanted_metrics(&caller, new.metrics).await?;
     let dataset = frozen(store, new.dataset_version_id).await?;
     if new.name.is_none() {
         let version = store.version(new.dataset_version_id).await?;
@@ -242,9 +245,6 @@ fn check(app: &App, new: &NewBatch) -> Result<(), Problem> {
     }
     if config.parallelism.is_some_and(|places| !(1..=1000).contains(&places)) {
         return Err(Problem::field("config.parallelism", "use 1 to 1000"));
-    }
-    if new.metrics.is_empty() || new.metrics.len() > 64 {
-        return Err(Problem::field("metrics", "name 1 to 64 metrics"));
     }
     if new.models.len() > 64 {
         return Err(Problem::field("models", "name at most 64 models"));

@@ -89,6 +89,16 @@ fn no_log_of_a_service_has_the_first_key_in_it() {
     assert!(image.lines().any(is_set), "{image}");
 }
 
+#[test]
+fn no_container_is_unhealthy_because_its_database_is_down() {
+    let image = fs::read_to_string(repository().join("deploy/Dockerfile")).unwrap();
+    let (_, check) = image.split_once("HEALTHCHECK").unwrap();
+    let (check, _) = check.split_once("ENTRYPOINT").unwrap();
+    assert!(check.contains("/healthz") && !check.contains("/readyz"), "{check}");
+    // Where TLS comes from, a variable, a file or a flag, is not for the check to know.
+    assert!(check.contains("https http") && !check.contains("TLS"), "{check}");
+}
+
 /// A letter of a heading as it is in a link to it.
 fn anchor_letter(letter: char) -> Option<char> {
     match letter {

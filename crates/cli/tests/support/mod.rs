@@ -8,6 +8,7 @@
 
 pub(crate) mod collector;
 pub(crate) mod moments;
+pub(crate) mod receiver;
 pub(crate) mod serving;
 
 use std::path::{Path, PathBuf};

@@ -56,17 +56,8 @@ impl Maker<'_> {
         let mark = self.mark;
         let key = self.post("/v1/api-keys", json!({"name": mark})).await;
         ids.insert("api_key_id", text(&key, "api_key_id"));
-        let session = NewSession {
-            id: Uuid::now_v7(),
-            user: owner,
-            password_set_at: self.store.user(owner).await.unwrap().password_set_at,
-            token_hash: mark.to_owned(),
-            from_address: Some(mark.to_owned()),
-            user_agent: None,
-            expires_at: Timestamp::now() + Duration::from_secs(3600),
-        };
-        let session = self.store.start_session(session).await.unwrap();
-        ids.insert("session_id", session.unwrap().id.to_string());
+        let session = session_of(&self.store, owner, mark).await;
+        ids.insert("session_id", session);
         let invited = json!({"email": format!("{mark}@example.com"), "role": "viewer"});
         let invitation = self.post("/v1/invitations", invited).await;
         ids.insert("invitation_id", text(&invitation, "invitation_id"));
@@ -168,6 +159,20 @@ impl Maker<'_> {
         let judgement = self.post("/v1/judgements", judged).await;
         ids.insert("judgement_id", text(&judgement, "judgement_id"));
     }
+}
+
+/// The id of a session of somebody, who is nowhere near it.
+pub(crate) async fn session_of(store: &ScopedStore, user: Uuid, word: &str) -> String {
+    let new = NewSession {
+        id: Uuid::now_v7(),
+        user,
+        password_set_at: store.user(user).await.unwrap().password_set_at,
+        token_hash: word.to_owned(),
+        from_address: Some(word.to_owned()),
+        user_agent: None,
+        expires_at: Timestamp::now() + Duration::from_secs(3600),
+    };
+    store.start_session(new).await.unwrap().unwrap().id.to_string()
 }
 
 /// The same names for things that nobody has.

@@ -3,6 +3,7 @@
 //! is right, so that nothing is refused for its form; one field more than was asked for is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod another;
 mod bodies;
 #[path = "../common/mod.rs"]
 mod common;

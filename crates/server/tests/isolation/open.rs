@@ -1,5 +1,8 @@
 //! What anybody may call: this list, and nothing that is not in it.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use crate::operations::{Rule, operations};
 
 /// What needs nothing to be shown; whoever adds to it says here that this is meant.
@@ -44,14 +47,55 @@ fn nothing_is_open_to_anybody_that_is_not_meant_to_be() {
         found.sort_unstable();
         assert_eq!(found, expected, "{rule:?}");
     }
-    // Endpoints are made with a rule; these two paths are made without one.
-    let routes = include_str!("../../src/routes.rs");
-    let paths: Vec<&str> = routes
-        .match_indices(".route(")
-        .map(|(at, found)| {
-            let rest = &routes[at + found.len()..];
-            rest.split(',').next().unwrap()
-        })
-        .collect();
-    assert_eq!(paths, ["endpoint.path", "\"/openapi.json\"", "\"/docs\""]);
+}
+
+/// What makes a router, and what lets a path answer, or everything below one.
+const OPENINGS: [&str; 9] = [
+    "Router::",
+    ".route(",
+    ".route_service(",
+    ".nest(",
+    ".nest_service(",
+    ".merge(",
+    ".fallback(",
+    ".fallback_service(",
+    ".method_not_allowed_fallback(",
+];
+
+/// Where the server does that: endpoints are made with a rule, two paths without one, and all else is a problem.
+const OPENED: [&str; 6] = [
+    "routes.rs: let mut router = Router::new();",
+    "routes.rs: router = router.route(endpoint.path, guarded(&app, endpoint.rule, audited, handler));",
+    "routes.rs: .route(\"/openapi.json\", axum::routing::get(openapi))",
+    "routes.rs: .route(\"/docs\", axum::routing::get(docs_page))",
+    "routes.rs: .fallback(nothing_there)",
+    "routes.rs: .method_not_allowed_fallback(wrong_method)",
+];
+
+#[test]
+fn nothing_answers_beside_the_endpoints() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(openings(&sources, &sources), OPENED);
+}
+
+/// The lines below a folder that open something.
+fn openings(sources: &Path, folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries.collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(openings(sources, &path));
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        // Tests come last, and may have servers of their own.
+        let lines = source.lines().take_while(|line| !line.ends_with("mod tests {"));
+        let name = path.strip_prefix(sources).unwrap().display();
+        for line in lines.filter(|line| OPENINGS.iter().any(|opening| line.contains(opening))) {
+            found.push(format!("{name}: {}", line.trim()));
+        }
+    }
+    found
 }

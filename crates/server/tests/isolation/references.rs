@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Place, on_every_backend};
 use crate::bodies::Body;
-use crate::common::{wait_for, with_json};
+use crate::common::with_json;
 use crate::made::{Ids, nowhere};
 use crate::operations::{operation, operations};
 use crate::seen::{answered, assert_same, bare, everything};
@@ -65,11 +65,7 @@ async fn what_is_named_in_a_body_is_ones_own_or_nothing(place: Place) {
     // What is one's own is taken, so that it was refused for nothing else; the organization is erased at the end.
     for reference in REFERENCES {
         if reference.0 == "score_execution" {
-            // Scores that were asked for a moment ago come first.
-            let owner = &world.elsewhere.owner(false).caller;
-            let path = format!("/v1/executions/{}", own["execution_id"]);
-            let is_over = |execution: &Value| execution["status"] == "completed";
-            wait_for(|| owner.request("GET", &path), is_over).await;
+            world.elsewhere.until_scored().await;
         }
         let (status, text) = sent(&world, reference, own).await;
         assert!((200..300).contains(&status), "{reference:?}: {status} {text}");

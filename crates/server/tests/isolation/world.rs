@@ -3,6 +3,8 @@
 use fullbench_simllm::{Simulator, SimulatorConfig};
 use fullbench_store::NewOrganization;
 use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan, UserRole};
+use serde_json::Value;
+use uuid::Uuid;
 
 use crate::backend::Place;
 use crate::common::caller::{Caller, person};
@@ -31,6 +33,7 @@ pub(crate) struct Member {
     pub(crate) role: UserRole,
     /// They call with a browser, else with a key.
     pub(crate) is_session: bool,
+    pub(crate) user: Uuid,
     pub(crate) caller: Caller,
 }
 
@@ -62,7 +65,16 @@ impl World {
         let (word, mark, slug) = ("xylophone", "timbuktu", "elsewhere");
         let named = Named { word, mark, slug, provider: "anthropic" };
         let elsewhere = Organization::new(&server, other, named, &base_url).await;
-        Self { server, home, elsewhere, _simulator: simulator }
+        let world = Self { server, home, elsewhere, _simulator: simulator };
+        world.let_a_minute_pass().await;
+        world
+    }
+
+    /// Makes it as if webhooks and alerts had been tried out more than a minute ago.
+    pub(crate) async fn let_a_minute_pass(&self) {
+        let earlier = "UPDATE webhook_deliveries SET created_at = created_at - 60001; \
+            UPDATE alert_notifications SET created_at = created_at - 60001";
+        self.server.place.execute(earlier).await.unwrap();
     }
 }
 
@@ -83,10 +95,10 @@ impl Organization {
             let email = format!("{role}@{slug}.example.com");
             let user = person(store, id, &email, *role).await;
             let caller = Caller::signed_in(server, &email, slug).await;
-            members.push(Member { role: *role, is_session: true, caller });
+            members.push(Member { role: *role, is_session: true, user: user.id, caller });
             let key = key_of(&store.scoped(id), Some(user.id), *role).await;
             let caller = Caller::with_key(server, &key);
-            members.push(Member { role: *role, is_session: false, caller });
+            members.push(Member { role: *role, is_session: false, user: user.id, caller });
             if *role == UserRole::Owner {
                 owner = Some(user);
             }
@@ -115,6 +127,13 @@ impl Organization {
         let is_meant =
             |member: &&Member| member.role == UserRole::Owner && member.is_session == is_session;
         self.members.iter().find(is_meant).unwrap()
+    }
+
+    /// Waits until the execution has the scores that were asked for a moment ago.
+    pub(crate) async fn until_scored(&self) {
+        let path = format!("/v1/executions/{}", self.ids["execution_id"]);
+        let is_over = |execution: &Value| execution["status"] == "completed";
+        self.owner(false).caller.wait(&path, is_over).await;
     }
 
     /// Fails where a text has something of this organization in it that was not sent.

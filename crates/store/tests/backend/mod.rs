@@ -110,6 +110,16 @@ impl Place {
         sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
     }
 
+    /// A transaction on PostgreSQL past the store, which sees the rows of all organizations and holds what a statement locks
+    /// until it is dropped.
+    pub(crate) async fn holding(&self, sql: &str) -> PgConnection {
+        let mut connection = self.connect().await;
+        let scope = "SELECT set_config('fullbench.organization', 'system', false); BEGIN;";
+        let sql = AssertSqlSafe(format!("{scope} {sql}"));
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection
+    }
+
     /// A connection to PostgreSQL past the store, as the same role.
     pub(crate) async fn connect(&self) -> PgConnection {
         self.url().parse::<PgConnectOptions>().unwrap().connect().await.unwrap()

@@ -13,7 +13,7 @@ use crate::fixture::{Backup, empty_places, fill, rows_at};
 on_every_backend!(
     a_database_with_something_in_it_is_left_alone,
     an_empty_database_with_tables_is_filled,
-    a_restore_that_is_given_up_leaves_nothing,
+    a_restore_that_is_given_up_leaves_all_or_nothing,
     where_nothing_is_there_is_nothing_to_back_up,
 );
 
@@ -46,21 +46,25 @@ async fn an_empty_database_with_tables_is_filled(place: Place) {
 }
 
 /// As when the process is killed, which is a connection that is gone.
-async fn a_restore_that_is_given_up_leaves_nothing(place: Place) {
+async fn a_restore_that_is_given_up_leaves_all_or_nothing(place: Place) {
     let source = Place::sqlite();
     fill(&source).await;
     let backup = Backup::of(&source).await;
+    let all = rows_at(&source).await;
     let mut given_up = 0;
     for milliseconds in (0..).map(|step| 1 << step) {
         let patience = Duration::from_millis(milliseconds);
         match tokio::time::timeout(patience, backup.restore(&place)).await {
             Err(_) => given_up += 1,
+            // It was given up while it was committed, and that came through.
+            Ok(Err(StoreError::NotEmpty(_))) if given_up > 0 => break,
             Ok(restored) => {
                 restored.unwrap();
                 break;
             }
         }
-        assert_eq!(rows_at(&place).await, 0, "after {milliseconds} ms");
+        let rows = rows_at(&place).await;
+        assert!(rows == 0 || rows == all, "{rows} of {all} rows after {milliseconds} ms");
     }
     assert!(given_up > 1);
     assert_eq!(Backup::of(&place).await.contents.tables, backup.contents.tables);
@@ -128,12 +132,20 @@ async fn a_damaged_backup_is_refused_and_nothing_is_written() {
     fill(&place).await;
     let backup = Backup::of(&place).await;
     let whole = std::fs::read(backup.file()).unwrap();
+    let unpacked = zstd::decode_all(whole.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    let mut noticed = 0;
     for position in (0..whole.len()).step_by(whole.len() / 24) {
         let mut flipped = whole.clone();
         flipped[position] ^= 0x10;
+        // Zstandard writes some contents in more than one way: what says the same is not damaged.
+        if zstd::decode_all(flipped.as_slice()).is_ok_and(|content| content == unpacked) {
+            continue;
+        }
         refused(folder.path(), &flipped).await;
+        noticed += 1;
     }
+    assert!(noticed > 16, "{noticed}");
     for length in [0, 3, 100, whole.len() / 2, whole.len() - 5, whole.len() - 1] {
         refused(folder.path(), &whole[..length]).await;
     }

@@ -19,6 +19,8 @@ mod people;
 mod search;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../../../server/tests/common/totp.rs"]
+mod totp;
 mod wrong;
 
 /// What every secret has in it that we choose ourselves.

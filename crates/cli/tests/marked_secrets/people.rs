@@ -8,6 +8,7 @@ use crate::configured::Surroundings;
 use crate::logged::{Answer, Logged};
 use crate::mail::token_of;
 use crate::search::{Secret, given, secret};
+use crate::totp::{bytes_of, code};
 
 const ANN: &str = "ann@example.com";
 const BOB: &str = "bob@example.com";
@@ -78,30 +79,51 @@ fn session(server: &mut Logged) -> Vec<Secret> {
     let offered = server.given(session.shown(server.request("POST", "/v1/account/totp", again)));
     assert_eq!(offered.status, 201, "{}", offered.body);
     let totp = text(&offered.body["secret"]);
-    let code = Some(json!({"totp_code": "no code"}));
-    let request = server.request("POST", "/v1/account/totp/confirm", code);
+    let wrong = Some(json!({"totp_code": "no code"}));
+    let request = server.request("POST", "/v1/account/totp/confirm", wrong);
     assert_eq!(server.answer(session.shown(request)).status, 422);
+    let mut secrets = on_paper(server, &session, &totp);
     for (old, status) in [("wrong", 422), ("first", 204)] {
         let change = json!({"old_password": password(old), "password": password("second")});
         let request = server.request("POST", "/v1/account/password", Some(change));
         assert_eq!(server.answer(session.shown(request)).status, status);
     }
-    vec![
+    secrets.extend([
         given("the cookie of a session", cookie),
         given("the token of a session", &session.csrf_token),
         secret("a cookie that was tried", tried_cookie),
         secret("a token of a session that was tried", tried_token),
         ("the bytes of a second factor", bytes_of(&totp)),
         secret("a second factor", totp),
-    ]
+    ]);
+    secrets
 }
 
-/// The bytes that letters of base 32 stand for (RFC 4648), a whole number of them.
-fn bytes_of(letters: &str) -> Vec<u8> {
-    let place = |letter| "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".find(letter).unwrap() as u64;
-    let places: Vec<u64> = letters.chars().map(place).collect();
-    let groups = places.chunks(8).map(|group| group.iter().fold(0, |all, five| all << 5 | five));
-    groups.flat_map(|group: u64| group.to_be_bytes()[3..].to_vec()).collect()
+/// Confirms a second factor, and does with codes on paper what can be done with them; gives the codes.
+fn on_paper(server: &mut Logged, session: &Session, totp: &str) -> Vec<Secret> {
+    let mut codes = Vec::new();
+    let again = json!({"password": password("first")});
+    for (path, body) in [
+        ("/v1/account/totp/confirm", json!({"totp_code": code(totp, 0)})),
+        ("/v1/account/totp/recovery-codes", again),
+    ] {
+        let request = server.request("POST", path, Some(body));
+        let shown = server.given(session.shown(request));
+        assert_eq!(shown.status, 200, "{}", shown.body);
+        codes.extend(shown.body["recovery_codes"].as_array().unwrap().iter().map(text));
+    }
+    assert_eq!(codes.len(), 20);
+    // One that was replaced, one that holds, and the same again.
+    for (code, status) in [(&codes[0], 401), (&codes[19], 201), (&codes[19], 401)] {
+        let body = json!({"email": ANN, "password": password("first"), "recovery_code": code});
+        let request = server.request("POST", "/v1/session", Some(body));
+        match status {
+            201 => drop(Session::of(&server.given(request))),
+            _ => assert_eq!(server.answer(request).status, status),
+        }
+    }
+    let spellings = codes.iter().flat_map(|code| [code.clone(), code.replace('-', "")]);
+    spellings.map(|code| secret("a code on paper", code)).collect()
 }
 
 /// Accepts an invitation and sets a password anew, with what was sent by mail.

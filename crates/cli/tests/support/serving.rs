@@ -1,7 +1,7 @@
 //! The built binary as a server, and somebody who calls it.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,13 +43,17 @@ impl Serving {
     }
 
     fn start_with(folder: &Folder, models: &str, key: Option<String>) -> Self {
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--allow-model-url", models];
-        let mut child = folder
-            .command(&arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::of(folder.command(&Self::arguments(models)), key)
+    }
+
+    /// What starts a server that may reach these models.
+    pub(crate) fn arguments(models: &str) -> [&str; 5] {
+        ["serve", "--listen", "127.0.0.1:0", "--allow-model-url", models]
+    }
+
+    /// Starts a server by a command; the first one of a database says its key itself.
+    pub(crate) fn of(mut command: Command, key: Option<String>) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (mut key, mut url) = (key, None);
         while url.is_none() {

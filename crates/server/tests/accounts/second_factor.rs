@@ -1,36 +1,16 @@
 //! Codes of an app, each taken once, and codes on paper.
 
 use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
-use sha1::Sha1;
 
 use crate::backend::{Place, on_every_backend};
 use crate::browser::{Browser, PASSWORD, person};
 use crate::common::TestServer;
+use crate::common::totp::code;
 
 on_every_backend!(a_code_is_asked_for_and_taken_once, wrong_codes_are_counted);
 
 const EMAIL: &str = "ann@example.com";
-
-/// The code that an app shows so many steps from now.
-fn code(secret: &str, steps: i64) -> String {
-    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let bits = secret.chars().map(|letter| letters.find(letter).unwrap() as u64);
-    let bits: Vec<u64> = bits.collect();
-    let mut key = Vec::new();
-    for group in bits.chunks(8) {
-        let number = group.iter().fold(0, |number, five| number << 5 | five);
-        key.extend_from_slice(&number.to_be_bytes()[3..]);
-    }
-    let step = jiff::Timestamp::now().as_second() / 30 + steps;
-    let mut mac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
-    mac.update(&step.to_be_bytes());
-    let digest: [u8; 20] = mac.finalize().into_bytes().into();
-    let offset = usize::from(digest[19] & 15);
-    let four: [u8; 4] = digest[offset..offset + 4].try_into().unwrap();
-    format!("{:06}", (u32::from_be_bytes(four) & 0x7fff_ffff) % 1_000_000)
-}
 
 /// Gives somebody who is signed in a second factor: its secret, the code that confirmed it, and the codes on paper.
 async fn confirmed(ann: &mut Browser) -> (String, String, Vec<String>) {

@@ -8,6 +8,7 @@ pub(crate) mod captured;
 pub(crate) mod mail;
 mod marks;
 pub(crate) mod receiver;
+pub(crate) mod totp;
 pub(crate) mod version;
 pub(crate) mod wire;
 

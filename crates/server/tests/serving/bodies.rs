@@ -58,8 +58,8 @@ async fn a_body_that_stops_coming_is_not_waited_for() {
 #[tokio::test]
 async fn a_json_body_that_drips_is_not_waited_for_but_a_file_is() {
     let config = ServingConfig {
-        body_timeout: Duration::from_millis(500),
-        body_idle_timeout: Duration::from_millis(400),
+        body_timeout: Duration::from_millis(2000),
+        body_idle_timeout: Duration::from_millis(1900),
         ..ServingConfig::default()
     };
     let server = serving(config).await;
@@ -83,7 +83,7 @@ async fn a_json_body_that_drips_is_not_waited_for_but_a_file_is() {
     assert!(client.send(&head(&server, &upload, "multipart/form-data; boundary=B", &length)).await);
     for letters in form.as_bytes().chunks(8) {
         assert!(client.send(std::str::from_utf8(letters).unwrap()).await);
-        tokio::time::sleep(Duration::from_millis(60)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let answered = client.answer().await;
     assert_eq!(answered.status, 202, "{answered:?}");

@@ -45,7 +45,7 @@ async fn a_second_head_has_no_more_time_than_the_first() {
 async fn an_idle_connection_is_kept_for_a_while() {
     let config = ServingConfig {
         header_timeout: milliseconds(200),
-        idle_timeout: milliseconds(1500),
+        idle_timeout: milliseconds(3000),
         ..ServingConfig::default()
     };
     let server = serving(config).await;

@@ -1,66 +1,23 @@
-//! The master key: shown, changed while a server is asked for secrets all the time, and forgotten.
+//! The master key: shown, changed while servers are asked for secrets all the time, and forgotten.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../../../store/tests/backend/mod.rs"]
+mod backend;
+mod environment;
+mod load;
+#[path = "../support/mod.rs"]
 mod support;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use load::Load;
 use serde_json::{Value, json};
 use support::serving::{Serving, Wish};
 use support::{Folder, simulator};
 
-const KEY: &str = "sk-of-the-organization-0123456789";
-
-/// Somebody who asks all the time, with connections that live as long as the asking.
-struct Caller {
-    http: reqwest::Client,
-    url: String,
-    /// The key, which is renewed meanwhile.
-    key: Arc<Mutex<String>>,
-    number: usize,
-}
-
-impl Caller {
-    /// The answer to a request; an error where there is none, or where it is not the one that is expected.
-    async fn answer(
-        &self,
-        request: reqwest::RequestBuilder,
-        expected: u16,
-    ) -> Result<Value, String> {
-        let key = self.key.lock().unwrap().clone();
-        let response =
-            request.bearer_auth(key).send().await.map_err(|error| format!("{error:?}"))?;
-        let status = response.status().as_u16();
-        let text = response.text().await.map_err(|error| format!("{error:?}"))?;
-        match status == expected {
-            true => serde_json::from_str(&text).map_err(|error| error.to_string()),
-            false => Err(format!("{status}: {text}")),
-        }
-    }
-
-    /// Asks for what needs secrets until it is over, and says how often that was answered.
-    async fn load(&self, models: &str, is_over: &AtomicBool) -> Result<usize, String> {
-        let model =
-            json!({"provider": "openai", "model": "sim-80", "base_url": format!("{models}/v1")});
-        let mut answers = 0;
-        while !is_over.load(Ordering::Relaxed) {
-            let secret = self.http.get(format!("{}/v1/organization/webhook-secret", self.url));
-            self.answer(secret, 200).await?;
-            let body = json!({"input": format!("{}: {answers}?", self.number), "output": "4",
-                "metrics": ["coherence"], "config": {"evaluator_model": model}});
-            let request = self.http.post(format!("{}/v1/evaluations", self.url));
-            let request = request.header("content-type", "application/json").body(body.to_string());
-            let judged = self.answer(request, 201).await?;
-            if judged["status"] != "completed" {
-                return Err(judged.to_string());
-            }
-            answers += 1;
-        }
-        Ok(answers)
-    }
-}
+/// Longer than a server uses keys without a look at the database.
+const UNTIL_LOOKED: Duration = Duration::from_secs(6);
 
 /// Gives the callers a new key; the one before goes on for as long as an answer may take.
 fn renew(server: &Serving, key: &Mutex<String>) {
@@ -78,46 +35,25 @@ fn renew(server: &Serving, key: &Mutex<String>) {
 
 #[test]
 fn keys_are_changed_under_load_without_a_failed_request() {
-    let config = fullbench_simllm::SimulatorConfig {
-        require_key: Some(KEY.to_owned()),
-        ..Default::default()
-    };
-    let simulator = simulator(config);
+    let simulator = load::models();
     let folder = Folder::new();
     let server = Serving::start(&folder, &simulator.url());
-    let own = json!({"key": KEY, "base_url": format!("{}/v1", simulator.url())});
-    let (status, kept) = server.client().put("/v1/provider-keys/openai", &own);
-    assert_eq!(status, 200, "{kept}");
+    load::keep_own_key(&server, &simulator);
     let (_, before) = server.client().get("/v1/organization/webhook-secret");
-    let is_over = Arc::new(AtomicBool::new(false));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let key = Arc::new(Mutex::new(server.key()));
-    let callers: Vec<_> = (0..3)
-        .map(|number| {
-            let (url, key) = (server.url().to_owned(), key.clone());
-            let caller = Caller { http: http.clone(), url, key, number };
-            let (models, is_over) = (simulator.url(), is_over.clone());
-            runtime.spawn(async move { caller.load(&models, &is_over).await })
-        })
-        .collect();
+    let load = Load::start(&[&server], &simulator);
     for _ in 0..3 {
         let said = folder.run(&["secrets", "rotate"]);
         assert_eq!(said.code, Some(0), "{}", said.stderr);
-        renew(&server, &key);
-        // Longer than a server uses keys without a look at the database, so that it meets what is new.
-        std::thread::sleep(Duration::from_secs(6));
+        renew(&server, load.key());
+        std::thread::sleep(UNTIL_LOOKED);
     }
     let said = folder.run(&["secrets", "forget-old"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(said.stderr.matches("removed the master key").count(), 3, "{}", said.stderr);
-    std::thread::sleep(Duration::from_secs(6));
-    is_over.store(true, Ordering::Relaxed);
-    for caller in callers {
-        let answers = runtime.block_on(caller).unwrap().unwrap();
-        assert!(answers > 3, "only {answers} answers");
-    }
-    let client = server.client().with_key(key.lock().unwrap().clone());
+    std::thread::sleep(UNTIL_LOOKED);
+    let key = load.key().lock().unwrap().clone();
+    load.end();
+    let client = server.client().with_key(key);
     let (_, after) = client.get("/v1/organization/webhook-secret");
     assert_eq!(before, after, "secrets of webhooks stay what they are");
     let keys = folder.run(&["secrets", "status", "-o", "json"]);

@@ -44,7 +44,7 @@ pub async fn first_key(store: &Store) -> Result<Option<FirstKey>, Problem> {
     let secret = NewSecret::new(KEY_PREFIX)?;
     let new = NewApiKey {
         id,
-        name: "first key of the owner".to_owned(),
+        name: "the owner's first key".to_owned(),
         user: Some(owner.id),
         role: UserRole::Owner,
         scopes: None,

@@ -19,6 +19,9 @@ use crate::{ScopedStore, Store, StoreError};
 /// With this one the audit log came into a database.
 const AUDIT_MIGRATION: &str = "m0015_audit";
 
+/// What the first key was called while it was made without an entry.
+const UNTOLD_KEY: &str = "first key of the owner";
+
 /// The logs that began and were not erased since, as the log of the installation tells.
 #[derive(Debug, Default)]
 pub(super) struct ToldLogs(BTreeSet<Uuid>);
@@ -166,8 +169,8 @@ impl ScopedStore {
         // Those that are older than the audit log may be without it.
         let sql = "WITH began AS (SELECT 1000 * applied_at AS at FROM seaql_migrations WHERE version = $2) \
              SELECT 1 FROM organizations, began WHERE id <> $1 AND created_at >= at \
-             UNION ALL SELECT 1 FROM api_keys, began WHERE created_at >= at LIMIT 1";
-        let values = vec![DEFAULT_ORGANIZATION.0.into(), AUDIT_MIGRATION.into()];
+             UNION ALL SELECT 1 FROM api_keys, began WHERE created_at >= at AND name <> $3 LIMIT 1";
+        let values = vec![DEFAULT_ORGANIZATION.0.into(), AUDIT_MIGRATION.into(), UNTOLD_KEY.into()];
         let made = self.statement(sql, values);
         match transaction.query_one_raw(made).await? {
             Some(_) => Ok(AuditBeginning::Needed),

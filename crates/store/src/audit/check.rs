@@ -170,12 +170,12 @@ impl fmt::Display for AuditFinding {
             ),
             Self::LogMissing { organization_id } => write!(
                 formatter,
-                "the log of organization {} is missing, which was not erased",
+                "the log of organization {} is missing, and no sealed entry tells that it was erased",
                 organization_id.0
             ),
             Self::OrganizationMissing { organization_id } => write!(
                 formatter,
-                "organization {} is missing, which has a log and was not erased",
+                "organization {} is missing, which has a log, and no sealed entry tells that it was erased",
                 organization_id.0
             ),
             Self::Forgotten { number } => write!(

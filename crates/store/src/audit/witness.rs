@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fullbench_types::{AuditPhase, ContentHash, OrganizationId, SYSTEM_ORGANIZATION};
 use jiff::Timestamp;
@@ -27,6 +28,9 @@ use crate::{DatabaseLocation, ScopedStore, Store, StoreError, StoreLocation};
 const FOLDER: &str = "audit-witness";
 /// What every file ends with.
 const EXTENSION: &str = "json";
+/// After this time a file that is not named yet is one of a process that was killed.
+const UNFINISHED: Duration = Duration::from_secs(3600);
+
 /// The end of a log as it was seen last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SeenEnd {
@@ -109,8 +113,26 @@ impl AuditWitness {
         let path = self.file(seen.head.organization_id);
         let unfinished = path.with_extension(format!("{}.tmp", Uuid::now_v7().simple()));
         let content = serde_json::json!(seen).to_string();
-        fs::write(&unfinished, content).map_err(StoreError::file(&unfinished))?;
-        fs::rename(&unfinished, &path).map_err(StoreError::file(&path))
+        let written = fs::write(&unfinished, content).map_err(StoreError::file(&unfinished));
+        let named =
+            written.and_then(|()| fs::rename(&unfinished, &path).map_err(StoreError::file(&path)));
+        if named.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        named
+    }
+
+    /// Removes what a process left that was killed before it had named its file.
+    fn remove_unfinished(&self) -> Result<(), StoreError> {
+        let Ok(files) = fs::read_dir(&self.folder) else { return Ok(()) };
+        for path in files.filter_map(|file| Some(file.ok()?.path())) {
+            let age = fs::metadata(&path).and_then(|file| file.modified());
+            let is_old = age.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > UNFINISHED));
+            if is_old && path.extension().is_some_and(|extension| extension == "tmp") {
+                without_missing(fs::remove_file(&path)).map_err(StoreError::file(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Forgets a log that was erased.
@@ -161,10 +183,22 @@ impl ScopedStore {
 impl Store {
     /// Forgets what was seen of logs that are gone by intention: erased here or by another server, or of before a restore.
     pub(crate) async fn forget_explained_logs(&self, key: &AuditKey) -> Result<(), StoreError> {
+        self.witness().remove_unfinished()?;
+        let seen = self.witness().all_seen();
         let system = self.scoped(SYSTEM_ORGANIZATION);
         let snapshot = system.database.snapshot().await?;
+        let there = system.logs_in(&snapshot).await?;
+        // A log that is as long as it was needs no explanation, and reading them all takes its time.
+        let is_gone = |seen: &&SeenEnd| {
+            let AuditHead { organization_id, number, .. } = seen.head;
+            !there.iter().any(|end| end.organization_id == organization_id && end.number >= number)
+        };
+        let gone: Vec<&SeenEnd> = seen.iter().filter(is_gone).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
         let explained = system.explained_in(&snapshot, Some(key)).await?;
-        for seen in self.witness().all_seen().iter().filter(|seen| explained.has(seen)) {
+        for seen in gone.into_iter().filter(|seen| explained.has(seen)) {
             self.witness().forget(seen.head.organization_id)?;
         }
         Ok(())

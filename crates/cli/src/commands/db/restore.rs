@@ -29,8 +29,16 @@ pub(super) async fn run(arguments: &RestoreArguments, home: &Home) -> Result<Exi
          home folder, or FULLBENCH_SECRET_KEY",
     );
     // Other servers may have seen what came after the backup.
-    if let Err(error) = home.open_whole_existing().await?.note_restore(ACTOR).await {
-        write_line(&format!("note: the audit log does not tell of the restore: {error}"));
+    if let Err(error) = note(home).await {
+        error.print();
+        write_line(
+            "note: all is restored, but the audit log does not tell so\n\
+             hint: remove the folder `audit-witness` in the home folder of every other server before it is started again",
+        );
     }
     Ok(Exit::Fine)
+}
+
+async fn note(home: &Home) -> Result<(), CliError> {
+    Ok(home.open_whole_existing().await?.note_restore(ACTOR).await?)
 }

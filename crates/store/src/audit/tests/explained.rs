@@ -1,7 +1,8 @@
 //! What is gone by intention is no finding: logs that were erased, or that a backup was restored in the place of. Who only says
 //! so is not believed.
 
-use fullbench_types::{AuditPhase, DEFAULT_ORGANIZATION, SYSTEM_ORGANIZATION};
+use fullbench_types::{AuditPhase, DEFAULT_ORGANIZATION, SYSTEM_ORGANIZATION, UserRole};
+use uuid::Uuid;
 
 use super::removed::{add_organization, cut_off_after, findings, put_back, remove_logs};
 use super::{appended, key, new};
@@ -10,6 +11,7 @@ use crate::audit::{
     ORGANIZATION_ERASED,
 };
 use crate::backend::{Place, on_every_backend};
+use crate::{KeptSecret, NewApiKey, Store};
 
 on_every_backend!(
     an_erased_log_begins_anew_on_every_server,
@@ -18,6 +20,7 @@ on_every_backend!(
     an_erasure_that_came_after_a_gap_is_believed,
     what_was_seen_before_a_restore_is_no_finding,
     a_database_from_before_the_log_needs_none,
+    a_first_key_from_before_it_was_told_needs_none,
 );
 
 async fn an_erased_log_begins_anew_on_every_server(place: Place) {
@@ -153,4 +156,28 @@ async fn a_database_from_before_the_log_needs_none(place: Place) {
     assert!(findings(&installation, Some(&key())).await.is_empty());
     installation.append_audit(&key(), &[new("first")]).await.unwrap();
     assert!(findings(&installation, Some(&key())).await.is_empty());
+}
+
+async fn a_first_key_from_before_it_was_told_needs_none(place: Place) {
+    let store = place.open().await;
+    let installation = store.scoped(SYSTEM_ORGANIZATION);
+    add_key(&store, "first key of the owner").await;
+    assert!(findings(&installation, Some(&key())).await.is_empty());
+    add_key(&store, "another").await;
+    assert_eq!(findings(&installation, Some(&key())).await, [AuditFinding::HeadMissing]);
+}
+
+async fn add_key(store: &Store, name: &str) {
+    let key = NewApiKey {
+        id: Uuid::now_v7(),
+        name: name.to_owned(),
+        user: None,
+        role: UserRole::Owner,
+        scopes: None,
+        requests_per_minute: None,
+        expires_at: None,
+        created_by: None,
+        secret: KeptSecret { prefix: "fb_".to_owned(), hash: name.to_owned() },
+    };
+    store.scoped(DEFAULT_ORGANIZATION).add_api_key(key).await.unwrap();
 }

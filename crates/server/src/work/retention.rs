@@ -29,9 +29,13 @@ pub(super) fn start(app: &App) {
 
 async fn remove(app: &App) -> Result<(), fullbench_store::StoreError> {
     let now = Timestamp::now();
-    let replies = app.store().tidy_cache(CacheLimits::default(), now).await?;
-    if replies > 0 {
-        tracing::info!(replies, "removed cached replies that were too old, or too many");
+    // A cache that cannot be read keeps nobody from the rest.
+    match app.store().tidy_cache(CacheLimits::default(), now).await {
+        Ok(0) => {}
+        Ok(replies) => {
+            tracing::info!(replies, "removed cached replies that were too old, or too many");
+        }
+        Err(error) => tracing::error!(%error, "cached replies that are too old are still there"),
     }
     let Some(_alone) = app.store().lock_retention().await? else {
         // Another server does it; what is in the folder of this one is for this one to remove.

@@ -23,12 +23,7 @@ pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<E
             write_line("a server is doing it just now");
             return Ok(Exit::Incomplete);
         };
-        let reports = store.remove_old_data(&key, now).await?;
-        let replies = store.tidy_cache(CacheLimits::default(), now).await?;
-        if replies > 0 {
-            write_line(&format!("{replies} replies were removed from the response cache"));
-        }
-        reports
+        store.remove_old_data(&key, now).await?
     };
     match run.output {
         PlainFormat::Json => output::print_json(&reports)?,
@@ -36,6 +31,13 @@ pub(crate) async fn run(arguments: &RetentionArguments, home: &Home) -> Result<E
     }
     if reports.iter().all(|report| report.older_than.is_none()) {
         write_line("no organization has said for how long its data is kept");
+    }
+    // After what was removed is told, whether the cache can be read or not.
+    if !run.dry_run {
+        let replies = store.tidy_cache(CacheLimits::default(), now).await?;
+        if replies > 0 {
+            write_line(&format!("{replies} replies were removed from the response cache"));
+        }
     }
     Ok(Exit::Fine)
 }

@@ -20,6 +20,12 @@ pub(crate) async fn look(app: &App) {
     }
     metrics::gauge!("fullbench_info", "version" => app.config().version.clone()).set(1.0);
     metrics::gauge!("fullbench_runs_active").set(app.queue().active() as f64);
+    // Before the database is asked, which answers nobody where no connection is left.
+    if let Some((open, idle)) = app.store().connections() {
+        metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
+        let busy = open.saturating_sub(idle);
+        metrics::gauge!("fullbench_database_connections", "state" => "busy").set(busy as f64);
+    }
     let asked = Instant::now();
     let answer = app.store().ping().await;
     metrics::gauge!("fullbench_database_ping_seconds").set(asked.elapsed().as_secs_f64());
@@ -30,11 +36,6 @@ pub(crate) async fn look(app: &App) {
     }
     for (priority, runs) in app.store().waiting_runs().await.unwrap_or_default() {
         metrics::gauge!("fullbench_queue_depth", "priority" => priority.as_str()).set(runs as f64);
-    }
-    if let Some((open, idle)) = app.store().connections() {
-        metrics::gauge!("fullbench_database_connections", "state" => "idle").set(idle as f64);
-        let busy = open.saturating_sub(idle);
-        metrics::gauge!("fullbench_database_connections", "state" => "busy").set(busy as f64);
     }
     for (kind, firing) in app.store().firing_alerts().await.unwrap_or_default() {
         metrics::gauge!("fullbench_alerts_firing", "kind" => kind.as_str()).set(firing as f64);

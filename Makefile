@@ -23,7 +23,7 @@ check: ## Formatting, lints, docs, generated reference pages, dependencies
 	$(TOOLS) cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --workspace --exclude fullbench-local --no-default-features --locked -- -D warnings
 	$(TOOLS) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-	$(TOOLS) cargo run --locked -q -p fullbench-cli -- reference --check
+	$(TOOLS) cargo test --locked --workspace --test generated_pages
 	scripts/check-dependencies
 
 format: ## Format the code

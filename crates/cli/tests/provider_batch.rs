@@ -34,7 +34,7 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until the provider has so many batches, and a little longer, so that this is noted.
+/// Waits until the provider has so many batches.
 fn until_batches(simulator: &Simulator, count: u64) {
     let mut waited = 0;
     while simulator.stats().batches < count {
@@ -42,7 +42,17 @@ fn until_batches(simulator: &Simulator, count: u64) {
         waited += 1;
         assert!(waited < 3_000, "no batch came");
     }
-    std::thread::sleep(Duration::from_millis(400));
+}
+
+/// Waits until this is noted of the batches of the newest run.
+fn until_states(folder: &Folder, expected: &[BatchState]) {
+    for _ in 0..300 {
+        if states(folder) == expected {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("{:?} instead of {expected:?}", states(folder));
 }
 
 fn kill(mut process: Child) {
@@ -65,7 +75,7 @@ fn states(folder: &Folder) -> Vec<BatchState> {
 
 #[test]
 fn answers_and_judgements_survive_a_kill_and_are_submitted_once() {
-    let simulator = with_batches(BatchConfig { delay_ms: 3_000, ..BatchConfig::default() });
+    let simulator = with_batches(BatchConfig { delay_ms: 5_000, ..BatchConfig::default() });
     let folder = Folder::new();
     let judge = |kind: &str, criterion: &str| {
         let url = simulator.url();
@@ -78,13 +88,13 @@ fn answers_and_judgements_survive_a_kill_and_are_submitted_once() {
 
     let first = start(&folder, &["run", "--no-cache", "--provider-batch"]);
     until_batches(&simulator, 1);
+    until_states(&folder, &[BatchState::Submitted]);
     kill(first);
-    assert_eq!(states(&folder), [BatchState::Submitted]);
 
     let second = start(&folder, &["resume", "--no-cache", "--provider-batch"]);
     until_batches(&simulator, 2);
+    until_states(&folder, &[BatchState::Done, BatchState::Submitted]);
     kill(second);
-    assert_eq!(states(&folder), [BatchState::Done, BatchState::Submitted]);
     let seen = simulator.stats();
     assert_eq!((seen.batches, seen.batched_requests), (2, 3 * UNITS as u64), "answers, two judges");
 
@@ -130,11 +140,12 @@ fn a_run_killed_before_it_knew_of_its_batch_finds_it_at_the_provider() {
 
 #[test]
 fn a_stopped_run_says_where_its_batch_is_and_resume_fetches_it_unasked() {
-    let simulator = with_batches(BatchConfig { delay_ms: 3_000, ..BatchConfig::default() });
+    let simulator = with_batches(BatchConfig { delay_ms: 5_000, ..BatchConfig::default() });
     let folder = Folder::new();
     prepare(&folder, "openai", &simulator, "");
     let first = start(&folder, &["run", "--no-cache", "--provider-batch"]);
     until_batches(&simulator, 1);
+    until_states(&folder, &[BatchState::Submitted]);
     let process = first.id().to_string();
     Command::new("kill").args(["-TERM", &process]).status().unwrap();
     let stopped = said(first.wait_with_output().unwrap());

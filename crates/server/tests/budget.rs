@@ -124,7 +124,7 @@ async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Pla
 }
 
 async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {
-    let config = SimulatorConfig { latency_ms: 400.0, ..SimulatorConfig::default() };
+    let config = SimulatorConfig { latency_ms: 3_000.0, ..SimulatorConfig::default() };
     let simulator = Simulator::start(config).unwrap();
     let server = TestServer::start_with_models(place, &simulator.url()).await;
     let request = server.request("POST", "/v1/evaluations");

@@ -127,9 +127,13 @@ async fn the_urgent_is_done_first_and_what_waits_can_be_cancelled(place: Place) 
     assert_eq!(simulator.stats().calls, 5, "the cancelled one was never asked for");
 }
 
-/// Events of a stream until one of this kind: their ids and kinds.
+/// Opens a stream of events, and reads it until one of this kind.
 async fn events_until(request: reqwest::RequestBuilder, kind: &str) -> Vec<(u64, String, Value)> {
-    let mut response = request.send().await.unwrap();
+    read_until(request.send().await.unwrap(), kind).await
+}
+
+/// Events of a stream until one of this kind: their ids and kinds.
+async fn read_until(mut response: reqwest::Response, kind: &str) -> Vec<(u64, String, Value)> {
     assert_eq!(response.status().as_u16(), 200);
     let (mut text, mut events) = (String::new(), Vec::new());
     loop {
@@ -154,9 +158,9 @@ async fn events_until(request: reqwest::RequestBuilder, kind: &str) -> Vec<(u64,
 async fn events_are_told_in_order_and_again_after_the_last_one_seen(place: Place) {
     let simulator = simulator(50.0);
     let mut server = TestServer::start_with_models(place, &simulator.url()).await;
-    let all = server.request("GET", "/v1/events");
-    let watching = tokio::spawn(events_until(all, "run.completed"));
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    // It tells what comes after it was opened.
+    let all = server.request("GET", "/v1/events").send().await.unwrap();
+    let watching = tokio::spawn(read_until(all, "run.completed"));
     let (_, made) = server.post("/v1/executions", task(&simulator, "Hello?")).await;
     let id = made["execution_id"].as_str().unwrap();
     let path = format!("/v1/runs/{id}/events");

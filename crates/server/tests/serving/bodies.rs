@@ -28,7 +28,7 @@ fn check_is_problem(answered: &Answered, status: u16, code: &str) {
 
 #[tokio::test]
 async fn a_body_that_stops_coming_is_not_waited_for() {
-    let body_idle_timeout = Duration::from_millis(300);
+    let body_idle_timeout = Duration::from_millis(1000);
     let server = serving(ServingConfig { body_idle_timeout, ..ServingConfig::default() }).await;
     let (status, made) = server
         .post("/v1/datasets", serde_json::json!({"name": "slow", "type": "EVALUATION"}))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fullbench_store::AlertChange;
 
@@ -27,6 +28,7 @@ async fn a_rule_is_tried_out_while_others_write(place: Place) {
                 let threshold = Some(f64::from(number % 2) / 2.0);
                 let change = AlertChange { threshold, ..AlertChange::default() };
                 other.change_alert(busy.id, None, change).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
     });

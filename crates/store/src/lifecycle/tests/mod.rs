@@ -322,6 +322,7 @@ async fn what_is_too_old_goes_while_others_write(place: Place) {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let entry = NewAuditEntry::new("busy", "test", fullbench_types::AuditPhase::Done);
                 busy.append_audit(&key(), &[entry]).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
     });

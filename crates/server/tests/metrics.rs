@@ -62,6 +62,7 @@ async fn what_happens_is_measured(place: Place) {
         "process_start_time_seconds",
         "process_resident_memory_bytes",
         "# HELP fullbench_provider_calls_total Calls of providers, by how they ended",
+        "# HELP process_open_fds ",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }

@@ -47,6 +47,7 @@ pub(crate) fn install() {
         match installed {
             Ok(handle) => {
                 described::describe();
+                metrics_process::Collector::default().describe();
                 begun::begin();
                 Some(handle)
             }

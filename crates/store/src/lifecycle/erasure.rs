@@ -18,7 +18,7 @@ use super::objects::{blobs_of, remove_unused};
 use super::runs::OPEN;
 use super::{Removed, RemovedRows};
 use crate::audit::ORGANIZATION_ERASED;
-use crate::connection::ScopedTransaction;
+use crate::connection::{ScopedConnection, ScopedTransaction};
 use crate::objects::sha256_text;
 use crate::platform::{default_organization, lock_organization};
 use crate::{
@@ -33,6 +33,10 @@ const ERASED_TOGETHER: u64 = 1000;
 
 /// For how long it is looked for what came after an erasure, by a request that another server had let in before.
 const LOOKED_FOR: Duration = Duration::from_secs(86_400);
+
+/// How often the removal of rows is tried, and how much longer each time the next try waits.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// What stays of the organization of the command line: its row, which is made anew.
 const KEPT_OF_DEFAULT: &str = "organizations";
@@ -101,23 +105,21 @@ impl Store {
             let text = json!(receipt).to_string();
             ErasureReceipt { sha256: sha256_text(Sha256::new_with_prefix(text)), ..receipt }
         };
-        let receipt = {
-            let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
+        let receipt = self.erase_rows_told(&scoped, &tables, key, |rows| {
             let receipt = receipt(rows);
-            let entry = told(AuditPhase::Done, Some(json!(receipt)));
-            let ends = system.append_audit_in(&transaction, key, &[entry]).await?;
-            transaction.commit().await?;
-            system.witness.keep(&ends);
-            receipt
-        };
+            (Some(told(AuditPhase::Done, Some(json!(receipt)))), receipt)
+        });
+        let receipt = receipt.await?;
         scoped.vault.forget(organization);
         // What was on its way when access was closed.
-        let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
-        if !rows.is_empty() {
+        let late = self.erase_rows_told(&scoped, &tables, key, |rows| {
             let entry = told(AuditPhase::Done, Some(json!({"rows": rows})));
-            system.append_audit_in(&transaction, key, &[entry]).await?;
+            ((!rows.is_empty()).then_some(entry), ())
+        });
+        late.await?;
+        if let Err(error) = scoped.witness.forget(organization) {
+            tracing::warn!(%error, "what was seen of an erased audit log is still there");
         }
-        transaction.commit().await?;
         let still_to_do = match self.finish_erasures(key).await {
             Ok(()) => None,
             Err(error) => {
@@ -164,9 +166,12 @@ impl Store {
                 Err(StoreError::NameNotFound { .. }) => {}
                 Err(error) => return Err(error),
             }
-            let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
-            transaction.commit().await?;
-            is_open |= !rows.is_empty();
+            // Most often there is nothing: that is seen without keeping anybody from writing.
+            if scoped.has_rows(self.system(), &tables).await? {
+                let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
+                transaction.commit().await?;
+                is_open |= !rows.is_empty();
+            }
         }
         if !is_open {
             return Ok(());
@@ -180,6 +185,45 @@ impl Store {
         };
         system.append_audit(key, &[done]).await?;
         Ok(())
+    }
+
+    /// Removes every row of the organization, together with what the log of the installation is told of it.
+    ///
+    /// Who still works for the organization on another server holds rows of it too. Where both wait for each other the database
+    /// ends one of them; this one begins again, since nobody could ask for it any more.
+    async fn erase_rows_told<T>(
+        &self,
+        scoped: &ScopedStore,
+        tables: &[Owned],
+        key: &AuditKey,
+        told: impl Fn(Vec<RemovedRows>) -> (Option<NewAuditEntry>, T),
+    ) -> Result<T, StoreError> {
+        let system = self.scoped(SYSTEM_ORGANIZATION);
+        let erased = async || {
+            let (transaction, rows) = self.erase_rows(scoped, tables).await?;
+            let (entry, done) = told(rows);
+            let ends = match entry {
+                Some(entry) => Some(system.append_audit_in(&transaction, key, &[entry]).await?),
+                None => None,
+            };
+            Ok((transaction, ends, done))
+        };
+        let mut tries = 1;
+        let (transaction, ends, done) = loop {
+            match erased().await {
+                Err(error @ StoreError::DatabaseDown(_)) if tries < TRIES => {
+                    tracing::warn!(%error, "an erasure begins again");
+                    tokio::time::sleep(PAUSE * tries).await;
+                    tries += 1;
+                }
+                ended => break ended?,
+            }
+        };
+        transaction.commit().await?;
+        if let Some(ends) = ends {
+            system.witness.keep(&ends);
+        }
+        Ok(done)
     }
 
     /// Removes every row of the organization, once the transaction is committed. That of the command line is there again
@@ -240,6 +284,23 @@ impl ScopedStore {
             rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
         let except = Some(self.organization);
         remove_unused(store.system(), &self.objects, blobs_of(&manifests), except).await
+    }
+
+    /// Whether there is any row of the organization.
+    async fn has_rows(
+        &self,
+        system: &ScopedConnection,
+        tables: &[Owned],
+    ) -> Result<bool, StoreError> {
+        let owners = tables.iter().filter_map(|owned| Some((&owned.table.name, owned.owner()?)));
+        for (name, owner) in owners {
+            let sql = format!("SELECT 1 FROM \"{name}\" WHERE {owner} = $1 LIMIT 1");
+            let statement = self.statement(sql, vec![self.organization.0.into()]);
+            if system.query_one_raw(statement).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn remove_all_in(

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use fullbench_llm::ResponseCache;
 use fullbench_types::{ContentHash, DEFAULT_ORGANIZATION, SYSTEM_ORGANIZATION};
 use jiff::Timestamp;
+use sea_orm::sqlx;
 use uuid::Uuid;
 
 use super::{MARK, export, key, marked_content, marked_files};
@@ -19,6 +20,7 @@ on_every_backend!(
     an_erasure_that_cannot_end_has_a_receipt_and_is_finished_later,
     what_comes_after_an_erasure_goes_with_the_next_look,
     an_organization_that_is_there_again_keeps_what_it_has,
+    an_erasure_that_the_database_ends_begins_again,
 );
 
 async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place: Place) {
@@ -173,4 +175,32 @@ async fn an_organization_that_is_there_again_keeps_what_it_has(place: Place) {
     scoped.create_document(document).await.unwrap();
     store.finish_erasures(&key()).await.unwrap();
     assert_eq!(place.count("documents").await, before + 1);
+}
+
+/// As where it waits for others and they for it.
+async fn an_erasure_that_the_database_ends_begins_again(place: Place) {
+    if !place.is_postgres() {
+        return;
+    }
+    fill(&place).await;
+    let store = place.open().await;
+    let whose = OTHER.0;
+    let hold = format!("SELECT 1 FROM users WHERE organization_id = '{whose}' FOR UPDATE");
+    let holding = place.holding(&hold).await;
+    let key = key();
+    let erasing = store.erase_organization(OTHER, &key, "test");
+    let ending = async {
+        let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
+             WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let mut connection = place.connect().await;
+        while sqlx::query_scalar::<_, i64>(end).fetch_one(&mut connection).await.unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        drop(holding);
+    };
+    let (receipt, ()) = futures::join!(erasing, ending);
+    let receipt = receipt.unwrap();
+    assert!(receipt.rows.iter().any(|rows| rows.table == "users"), "{receipt:?}");
+    let system = store.scoped(SYSTEM_ORGANIZATION);
+    assert!(system.verify_audit(Some(&key), None).await.unwrap().intact);
 }

@@ -10,7 +10,7 @@ use common::backend::{self, Place, on_every_backend};
 use common::caller::{Caller, PASSWORD, person};
 use common::version::version;
 use common::{TestServer, add_key, answer, assert_unmarked, sha_256, with_json};
-use fullbench_store::{NewInvitation, NewSession};
+use fullbench_store::{InvitationPace, NewInvitation, NewSession};
 use fullbench_types::{DEFAULT_ORGANIZATION, UserRole};
 use jiff::Timestamp;
 use serde_json::json;
@@ -130,7 +130,9 @@ impl Opener<'_> {
                 let (email, role) = (format!("{id}@example.com"), UserRole::Viewer);
                 let (token_hash, created_by) = (kept, None);
                 let new = NewInvitation { id, email, role, token_hash, created_by, expires_at };
-                store.invite(new).await.unwrap();
+                let within = Duration::from_secs(3600);
+                let pace = InvitationPace { within, to_one: u64::MAX, to_all: u64::MAX };
+                store.invite(new, pace).await.unwrap().unwrap();
             }
             _ => store.allow_password_reset(self.user, kept, expires_at).await.unwrap(),
         }

@@ -84,8 +84,8 @@ pub use objects::{FileStream, ObjectStore, StoredFile};
 pub use platform::{
     AfterAttempt, ApiKeyRecord, AttemptRecord, CaseRecord, Claim, CountedTry, Credentials,
     DatasetChange, DatasetRecord, DeliveryFilter, DeliveryRecord, DocumentRecord, DueDelivery,
-    EventRecord, GroundTruthRecord, InvitationRecord, KeptAnswer, KeptSecret, KeyHolder,
-    MemberChange, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
+    EventRecord, GroundTruthRecord, InvitationPace, InvitationRecord, KeptAnswer, KeptSecret,
+    KeyHolder, MemberChange, NewApiKey, NewCase, NewDataset, NewDocument, NewEvent, NewGroundTruth,
     NewInvitation, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewSession,
     NewUser, NewVersion, NewWebhook, OrganizationChange, OrganizationRecord, OrganizationSettings,
     Page, PasswordHash, PromptChange, PromptContent, PromptRecord, PromptVersionRecord,

@@ -97,7 +97,14 @@ async fn nobody_is_written_to_again_and_again(place: Place) {
     let again = json!({"email": "A@example.com", "role": "viewer"});
     let (status, problem) = server.post("/v1/invitations", again.clone()).await;
     assert_eq!(status, 429, "{problem}");
-    invited(&server, "b@example.com").await;
+    let at_once = (0..20).map(|_| {
+        let new = json!({"email": "b@example.com", "role": "viewer"});
+        server.post("/v1/invitations", new)
+    });
+    let answers = futures::future::join_all(at_once).await;
+    let made = answers.iter().filter(|(status, _)| *status == 201).count();
+    assert_eq!(made, 10, "however many at once: {answers:?}");
+    invited(&server, "c@example.com").await;
     let sql = "UPDATE invitations SET created_at = created_at - 3600001";
     server.place.execute(sql).await.unwrap();
     assert_eq!(server.post("/v1/invitations", again).await.0, 201);

@@ -1,15 +1,17 @@
 //! People who are asked to join. What they are sent is never stored, only its hash.
 
+use std::time::Duration;
+
 use fullbench_types::{OrganizationId, UserRole};
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder,
-    TransactionTrait,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter,
+    QueryOrder, TransactionTrait,
 };
 use uuid::Uuid;
 
 use super::users::insert_user;
-use super::{NewUser, PasswordHash, UserRecord, time, word};
+use super::{NewUser, PasswordHash, UserRecord, lock_organization, time, word};
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::{api_key, invitation, user};
 use crate::runs::now_milliseconds;
@@ -30,6 +32,17 @@ pub struct NewInvitation {
     pub created_by: Option<String>,
     /// Until when it can be accepted.
     pub expires_at: Timestamp,
+}
+
+/// How many people may be asked to join.
+#[derive(Debug, Clone, Copy)]
+pub struct InvitationPace {
+    /// In this time.
+    pub within: Duration,
+    /// How often the same address.
+    pub to_one: u64,
+    /// How often in all.
+    pub to_all: u64,
 }
 
 /// Somebody who is asked to join.
@@ -78,10 +91,26 @@ impl Store {
 }
 
 impl ScopedStore {
-    /// Asks somebody to join; what they were sent before can no longer be accepted.
-    pub async fn invite(&self, new: NewInvitation) -> Result<InvitationRecord, StoreError> {
+    /// Asks somebody to join; what they were sent before can no longer be accepted. None where there were too many lately.
+    pub async fn invite(
+        &self,
+        new: NewInvitation,
+        pace: InvitationPace,
+    ) -> Result<Option<InvitationRecord>, StoreError> {
         let now = now_milliseconds();
         let transaction = self.database.begin().await?;
+        // Those who invite at the same time are counted one after the other.
+        lock_organization(&transaction, self.organization).await?;
+        let since = now.saturating_sub(pace.within.as_millis() as i64);
+        let lately = invitation::Entity::find()
+            .filter(invitation::Column::OrganizationId.eq(self.organization.0))
+            .filter(invitation::Column::CreatedAt.gt(since));
+        let to_them = lately.clone().filter(invitation::Column::Email.eq(&new.email));
+        if to_them.count(&transaction).await? >= pace.to_one
+            || lately.count(&transaction).await? >= pace.to_all
+        {
+            return Ok(None);
+        }
         invitation::Entity::update_many()
             .col_expr(invitation::Column::RevokedAt, now.into())
             .filter(invitation::Column::OrganizationId.eq(self.organization.0))
@@ -104,7 +133,7 @@ impl ScopedStore {
         };
         let row = row.insert(&transaction).await?;
         transaction.commit().await?;
-        invitation_record(row)
+        invitation_record(row).map(Some)
     }
 
     /// All invitations, the newest first.

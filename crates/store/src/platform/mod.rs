@@ -35,7 +35,7 @@ pub(crate) use events::{AddedEvents, EventHub};
 pub use events::{EventRecord, NewEvent};
 pub use ground_truths::{GroundTruthRecord, NewGroundTruth};
 pub use idempotency::{Claim, KeptAnswer};
-pub use invitations::{InvitationRecord, NewInvitation};
+pub use invitations::{InvitationPace, InvitationRecord, NewInvitation};
 pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
 pub use organizations::{
     NewOrganization, OrganizationChange, OrganizationRecord, OrganizationSettings,

@@ -7,9 +7,9 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_store::{NewAuditEntry, NewInvitation};
+use fullbench_store::{InvitationPace, NewAuditEntry, NewInvitation};
 use fullbench_types::{Action, AuditPhase, UserRole, email_address};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -28,9 +28,9 @@ use crate::problem::{CONFLICT, FORBIDDEN, NOT_FOUND, Problem, TOO_MANY, internal
 
 /// What every token begins with.
 const PREFIX: &str = "fbi_";
-/// Invitations of an organization within an hour, and those to the same address: each is a letter to somebody.
-const IN_AN_HOUR: usize = 200;
-const TO_ONE_IN_AN_HOUR: usize = 10;
+/// How many may be made: each is a letter to somebody.
+const PACE: InvitationPace =
+    InvitationPace { within: Duration::from_secs(3600), to_one: 10, to_all: 200 };
 /// For how long an invitation can be accepted.
 const HOLDS: Duration = Duration::from_secs(7 * 86_400);
 
@@ -104,7 +104,6 @@ async fn create(
             format!("`{email}` belongs to the organization already"),
         ));
     }
-    refuse_too_many(&caller, &email).await?;
     let secret = NewSecret::new(PREFIX)?;
     let new = NewInvitation {
         id,
@@ -114,7 +113,7 @@ async fn create(
         created_by: Some(caller.name.clone()),
         expires_at: Timestamp::now().checked_add(HOLDS).map_err(|error| internal(&error))?,
     };
-    let made = caller.store.invite(new).await?;
+    let made = caller.store.invite(new, PACE).await?.ok_or_else(too_many)?;
     let link = link(&app, "invitation", &secret.shown_once);
     let is_mailed = match (app.mailer(), &link) {
         (Some(mailer), Some(link)) => {
@@ -136,16 +135,9 @@ async fn create(
 }
 
 /// Nobody is written to again and again.
-async fn refuse_too_many(caller: &Caller, email: &str) -> Result<(), Problem> {
-    let hour_ago = Timestamp::now() - SignedDuration::from_hours(1);
-    let all = caller.store.invitations().await?;
-    let lately = || all.iter().filter(|invitation| invitation.created_at > hour_ago);
-    let to_them = lately().filter(|invitation| invitation.email == email).count();
-    if to_them < TO_ONE_IN_AN_HOUR && lately().count() < IN_AN_HOUR {
-        return Ok(());
-    }
+fn too_many() -> Problem {
     let detail = "too many invitations were sent within an hour";
-    Err(Problem::new(TOO_MANY, detail).hint("try again later").retry_after(3600))
+    Problem::new(TOO_MANY, detail).hint("try again later").retry_after(3600)
 }
 
 async fn list(caller: Caller) -> Result<Json<Invitations>, Problem> {

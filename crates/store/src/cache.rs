@@ -76,6 +76,12 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS responses (key BLOB PRIMARY KEY,
     response TEXT NOT NULL, size INTEGER NOT NULL, created_at INTEGER NOT NULL, \
     used_at INTEGER NOT NULL, organization BLOB)";
 
+/// What is unused, too old or too much is found without reading a reply.
+const INDEXES: [&str; 2] = [
+    "CREATE INDEX IF NOT EXISTS responses_used ON responses (used_at)",
+    "CREATE INDEX IF NOT EXISTS responses_owned ON responses (organization, created_at, size)",
+];
+
 /// The database file in a folder.
 const FILE: &str = "cache.db";
 
@@ -85,9 +91,6 @@ impl DiskCache {
         std::fs::create_dir_all(home).map_err(StoreError::file(home))?;
         let database = connect(&home.join(FILE), SqliteSynchronous::Normal).await?;
         make_table(&database).await?;
-        database
-            .execute_unprepared("CREATE INDEX IF NOT EXISTS responses_used ON responses (used_at)")
-            .await?;
         let (writes, receiver) = mpsc::unbounded_channel();
         tokio::spawn(write_groups(database.clone(), receiver));
         let (reads, receiver) = mpsc::unbounded_channel();
@@ -143,6 +146,9 @@ async fn make_table(database: &DatabaseConnection) -> Result<(), StoreError> {
     let statement = Statement::from_string(database.get_database_backend(), sql);
     if database.query_one_raw(statement).await?.is_none() {
         database.execute_unprepared("ALTER TABLE responses ADD COLUMN organization BLOB").await?;
+    }
+    for index in INDEXES {
+        database.execute_unprepared(index).await?;
     }
     Ok(())
 }

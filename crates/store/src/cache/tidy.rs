@@ -68,7 +68,11 @@ async fn remove_older(
     whose: &str,
     oldest: i64,
 ) -> Result<u64, StoreError> {
-    let sql = format!("DELETE FROM responses WHERE {whose} AND created_at < $1");
+    // What is too old is found in the index: the replies themselves are not read.
+    let sql = format!(
+        "DELETE FROM responses WHERE rowid IN \
+         (SELECT rowid FROM responses WHERE {whose} AND created_at < $1)"
+    );
     let statement = statement(database, &sql, vec![oldest.into()]);
     Ok(database.execute_raw(statement).await?.rows_affected())
 }

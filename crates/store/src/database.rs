@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fullbench_types::{ContentHash, OrganizationId};
-use sea_orm::{ConnectionTrait, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
 use crate::audit::AuditWitness;
 use crate::connection::ScopedConnection;
@@ -172,6 +172,12 @@ impl Store {
     #[must_use]
     pub fn connections(&self) -> Option<(usize, usize)> {
         self.database.open_and_idle()
+    }
+
+    /// Whether whoever writes keeps all others from writing, which wait with a connection each.
+    #[must_use]
+    pub fn has_one_writer(&self) -> bool {
+        self.database.get_database_backend() == DbBackend::Sqlite
     }
 
     /// The connection that sees the rows of all organizations.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fullbench_store::{AuditKey, EntityKind, NewAuditEntry, ScopedStore, Store, StoreError};
 use fullbench_types::{AuditPhase, OrganizationId};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::problem::{Problem, RETRY_AFTER_SECONDS, UNAUTHORIZED, UNAVAILABLE};
 
@@ -34,14 +34,24 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub(crate) struct AuditWriter {
     writers: Arc<Mutex<HashMap<OrganizationId, mpsc::Sender<Waiting>>>>,
-    store: Store,
+    log: Appending,
     runtime: Handle,
+}
+
+/// Where writers append.
+#[derive(Debug, Clone)]
+struct Appending {
+    store: Store,
+    /// Where only one can write at a time those who wait for it hold no connection: others read with them.
+    turn: Option<Arc<Semaphore>>,
 }
 
 impl AuditWriter {
     /// The writers of the logs of a store.
     pub(crate) fn new(store: Store) -> Self {
-        Self { writers: Arc::default(), store, runtime: Handle::current() }
+        let turn = store.has_one_writer().then(|| Arc::new(Semaphore::new(1)));
+        let log = Appending { store, turn };
+        Self { writers: Arc::default(), log, runtime: Handle::current() }
     }
 
     /// The writer of a log, which is started where there is none.
@@ -52,7 +62,7 @@ impl AuditWriter {
         }
         let start = || {
             let (writer, receiver) = mpsc::channel(WAITING);
-            self.runtime.spawn(write_all(receiver, self.store.clone()));
+            self.runtime.spawn(write_all(receiver, self.log.clone()));
             writer
         };
         writers.entry(organization).or_insert_with(start).clone()
@@ -60,7 +70,7 @@ impl AuditWriter {
 
     /// What the log is sealed with now: keys can be given up while servers work.
     pub(crate) async fn key(&self) -> Result<AuditKey, StoreError> {
-        self.store.audit_key().await
+        self.log.store.audit_key().await
     }
 
     /// Keeps an entry in the log of an organization; done once it is on disk. Where it cannot be kept, what it tells of must
@@ -99,7 +109,7 @@ impl AuditWriter {
 }
 
 /// Writes the log of one organization.
-async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
+async fn write_all(mut receiver: mpsc::Receiver<Waiting>, log: Appending) {
     let mut group = Vec::with_capacity(GROUP);
     let mut last = 0;
     while receiver.recv_many(&mut group, GROUP).await > 0 {
@@ -114,7 +124,7 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
         last = group.len();
         let entries: Vec<NewAuditEntry> =
             group.iter().map(|waiting| waiting.entry.clone()).collect();
-        let result = append(&store, &group[0].store, &entries).await.map_err(Arc::new);
+        let result = log.append(&group[0].store, &entries).await.map_err(Arc::new);
         for waiting in group.drain(..) {
             let result = match &result {
                 // What was under way in an organization that was erased ends without an entry; nothing begins in it.
@@ -135,13 +145,16 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>, store: Store) {
     }
 }
 
-async fn append(
-    store: &Store,
-    log: &ScopedStore,
-    entries: &[NewAuditEntry],
-) -> Result<(), StoreError> {
-    let key = store.audit_key().await?;
-    log.append_audit(&key, entries).await.map(drop)
+impl Appending {
+    async fn append(&self, log: &ScopedStore, entries: &[NewAuditEntry]) -> Result<(), StoreError> {
+        let _turn = match &self.turn {
+            // It is never closed.
+            Some(turn) => turn.acquire().await.ok(),
+            None => None,
+        };
+        let key = self.store.audit_key().await?;
+        log.append_audit(&key, entries).await.map(drop)
+    }
 }
 
 /// Whether there is no log because its organization was erased.

@@ -39,12 +39,12 @@ pub(crate) async fn sign_in(
     let kept = found.as_ref().and_then(|credentials| credentials.password.as_ref());
     let verdict = app.passwords().verify(kept, shown.password).await?;
     // Afterwards, so that it takes no time that would tell whether there is an account.
-    let note_failure = |user: &UserRecord| {
-        let entry = signed_in_entry(user, visitor, AuditPhase::Refused);
+    let note = |user: &UserRecord, phase| {
+        let entry = signed_in_entry(user, visitor, phase);
         app.audit().note_later(app.store().scoped(user.organization), entry);
     };
     if let Some(credentials) = found.as_ref().filter(|_| verdict == Verdict::Wrong) {
-        note_failure(&credentials.user);
+        note(&credentials.user, AuditPhase::Refused);
     }
     let Some(credentials) = found.filter(|_| verdict != Verdict::Wrong) else {
         return Err(failed());
@@ -57,12 +57,14 @@ pub(crate) async fn sign_in(
             }
             (None, None) => {
                 tried.undecided(app).await?;
+                // Somebody knows the password, whoever they are.
+                note(&credentials.user, AuditPhase::Asked);
                 let problem = Problem::new(SECOND_FACTOR, "a code of your second factor is needed");
                 return Err(problem.hint("send it as `totp_code`, or a `recovery_code`"));
             }
         };
         if !is_shown {
-            note_failure(&credentials.user);
+            note(&credentials.user, AuditPhase::Refused);
             return Err(failed());
         }
     }

@@ -54,6 +54,11 @@ async fn a_code_is_asked_for_and_taken_once(place: Place) {
     let mut other = Browser::new(&server);
     let needed = other.sign_in(EMAIL, PASSWORD).await;
     assert_eq!((needed.status, &needed.body["code"]), (401, &json!("second_factor_needed")));
+    let asked = |log: &Value| {
+        let mut entries = log["entries"].as_array().unwrap().iter();
+        entries.any(|entry| entry["action"] == "sign_in" && entry["phase"] == "asked")
+    };
+    server.wait("/v1/audit-log", asked).await;
     let wrong = other.sign_in(EMAIL, "wrong password").await;
     assert_eq!(wrong.body["code"], "sign_in_failed", "only with the right password");
     assert_eq!(shown(&mut other, "totp_code", &used).await.0, 401, "used to confirm");

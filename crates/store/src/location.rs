@@ -90,6 +90,12 @@ impl StoreLocation {
         }
     }
 
+    /// Whether processes with other home folders may use the database too.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.database, DatabaseLocation::Postgres { .. })
+    }
+
     /// The place of blobs and files for people: a folder or a URL.
     #[must_use]
     pub fn objects_name(&self, home: &Path) -> String {

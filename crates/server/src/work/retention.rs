@@ -7,7 +7,9 @@ use jiff::Timestamp;
 
 use crate::app::App;
 
-/// How often data is looked for that is too old, and how much later at most: servers that start together do not ask together.
+/// When data is looked for that is too old first, how often then, and how much later at most: servers that start together do not
+/// ask together.
+const FIRST: Duration = Duration::from_secs(300);
 const EVERY: Duration = Duration::from_secs(3600);
 const LATER: Duration = Duration::from_secs(600);
 
@@ -15,11 +17,13 @@ const LATER: Duration = Duration::from_secs(600);
 pub(super) fn start(app: &App) {
     let app = app.clone();
     app.tasks().clone().spawn(async move {
+        let mut pause = FIRST;
         loop {
             tokio::select! {
                 () = app.stop().cancelled() => return,
-                () = tokio::time::sleep(EVERY + jitter()) => {}
+                () = tokio::time::sleep(pause + jitter()) => {}
             }
+            pause = EVERY;
             if let Err(error) = remove(&app).await {
                 tracing::error!(%error, "data that is too old could not be removed");
             }
@@ -37,11 +41,14 @@ async fn remove(app: &App) -> Result<(), fullbench_store::StoreError> {
         }
         Err(error) => tracing::error!(%error, "cached replies that are too old are still there"),
     }
+    let key = app.audit().key().await?;
     let Some(_alone) = app.store().lock_retention().await? else {
         // Another server does it; what is in the folder of this one is for this one to remove.
+        if let Err(error) = app.store().forget_explained_logs(&key).await {
+            tracing::warn!(%error, "what was seen of an erased audit log is still there");
+        }
         return app.store().tidy_folder(now);
     };
-    let key = app.audit().key().await?;
     let reports = app.store().remove_old_data(&key, now).await?;
     for report in reports.iter().filter(|report| !report.rows.is_empty()) {
         let rows: u64 = report.rows.iter().map(|rows| rows.rows).sum();

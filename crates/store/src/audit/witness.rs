@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use fullbench_types::{AuditPhase, ContentHash, OrganizationId, SYSTEM_ORGANIZATION};
 use jiff::Timestamp;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::append::NewEnds;
 use super::{AskedBy, AuditHash, AuditHead, AuditKey, BACKUP_RESTORED, NewAuditEntry};
-use crate::connection::ScopedTransaction;
+use crate::connection::{SYSTEM, ScopedTransaction};
 use crate::database::make_folder;
 use crate::entity::platform::audit_entry;
 use crate::{DatabaseLocation, ScopedStore, Store, StoreError, StoreLocation};
@@ -136,7 +136,7 @@ impl AuditWitness {
     }
 
     /// Forgets a log that was erased.
-    fn forget(&self, organization: OrganizationId) -> Result<(), StoreError> {
+    pub(crate) fn forget(&self, organization: OrganizationId) -> Result<(), StoreError> {
         let path = self.file(organization);
         without_missing(fs::remove_file(&path)).map_err(StoreError::file(&path))
     }
@@ -175,14 +175,29 @@ impl ScopedStore {
         if rows.one(transaction).await?.is_some_and(|row| row.hash == hash.0) {
             return Ok(None);
         }
+        self.hold_installation(transaction).await?;
         let is_explained = self.explained_in(transaction, Some(key)).await?.has(&seen);
         Ok((!is_explained).then_some(seen.head))
+    }
+
+    /// Lets nobody add to the log of the installation while it is read: its end is that of the entries. In a snapshot, and on SQLite
+    /// where whoever writes is alone, it is so by itself.
+    async fn hold_installation(&self, transaction: &ScopedTransaction) -> Result<(), StoreError> {
+        let is_held = self.organization == SYSTEM_ORGANIZATION;
+        if is_held || transaction.get_database_backend() != DbBackend::Postgres {
+            return Ok(());
+        }
+        transaction.seen_by(SYSTEM).await?;
+        let sql = "SELECT number FROM audit_heads WHERE organization_id = $1 FOR SHARE";
+        let statement = self.statement(sql, vec![SYSTEM_ORGANIZATION.0.into()]);
+        transaction.query_one_raw(statement).await?;
+        Ok(transaction.seen_by(&self.organization.0.to_string()).await?)
     }
 }
 
 impl Store {
     /// Forgets what was seen of logs that are gone by intention: erased here or by another server, or of before a restore.
-    pub(crate) async fn forget_explained_logs(&self, key: &AuditKey) -> Result<(), StoreError> {
+    pub async fn forget_explained_logs(&self, key: &AuditKey) -> Result<(), StoreError> {
         self.witness().remove_unfinished()?;
         let seen = self.witness().all_seen();
         let system = self.scoped(SYSTEM_ORGANIZATION);
@@ -205,16 +220,17 @@ impl Store {
     }
 
     /// Notes in the log of the installation that a backup was restored, where there are logs: what servers saw of them before is
-    /// no finding.
-    pub async fn note_restore(&self, by: impl Into<AskedBy>) -> Result<(), StoreError> {
+    /// no finding. Says whether there are.
+    pub async fn note_restore(&self, by: impl Into<AskedBy>) -> Result<bool, StoreError> {
         let system = self.scoped(SYSTEM_ORGANIZATION);
         let snapshot = system.database.snapshot().await?;
         let has_own = system.audit_head_in(&snapshot).await?.is_some();
         if !has_own && system.logs_in(&snapshot).await?.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         drop(snapshot);
         let entry = NewAuditEntry::asked_by(&by.into(), BACKUP_RESTORED, AuditPhase::Done);
-        system.append_audit(&self.audit_key().await?, &[entry]).await.map(drop)
+        system.append_audit(&self.audit_key().await?, &[entry]).await?;
+        Ok(true)
     }
 }

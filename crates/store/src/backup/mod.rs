@@ -98,6 +98,15 @@ impl Store {
         Ok(check::check(&reader::BackupFile::open(file)?).await?.0)
     }
 
+    /// Whether there is a database at a location with anything in it, so that nothing can be restored there.
+    pub async fn has_contents(home: &Path, location: &StoreLocation) -> Result<bool, StoreError> {
+        match target::refuse_occupied(home, location, usize::MAX).await {
+            Ok(()) => Ok(false),
+            Err(StoreError::NotEmpty(_)) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Restores a backup into a database that has nothing in it, and brings it up to date. The backup is checked as a whole
     /// before; the rows are there all at once, or not at all.
     pub async fn restore_at(

@@ -38,10 +38,11 @@ pub(super) async fn restore(
     restore_objects(&file, &objects).await?;
     let target = Target::begin(home, location, migrations, &tables).await?;
     restore_rows(&file, &tables, &objects, &target).await?;
-    target.finish().await?;
+    // Before the end, after which nobody may be there any more to do it: what was seen of an empty database protects nothing.
     if let Err(error) = AuditWitness::new(home, location).forget_all() {
         tracing::warn!(%error, "what was seen of the audit logs before is still there");
     }
+    target.finish().await?;
     Ok(contents)
 }
 

@@ -17,28 +17,48 @@ pub(super) async fn run(arguments: &RestoreArguments, home: &Home) -> Result<Exi
         write_line(&format!("{} is whole: {}", file.display(), described(&contents)));
         return Ok(Exit::Fine);
     }
+    let has_contents = async || Store::has_contents(home.folder(), home.location()).await;
+    let was_filled = has_contents().await?;
     let restore = Store::restore_at(home.folder(), home.location(), file);
-    let Some(contents) = until_stopped(restore).await? else {
-        write_line("stopped; the database is as it was");
-        return Ok(Exit::Incomplete);
-    };
-    let database = home.location().database_name(home.folder());
-    write_line(&format!("{database} has it all again: {}", described(&contents)));
+    match until_stopped(restore).await? {
+        Some(contents) => {
+            write_line(&format!("{} has it all again: {}", name(home), described(&contents)))
+        }
+        // The last step may have been under way, which nothing undoes.
+        None if !was_filled && has_contents().await? => {
+            write_line(&format!("{} had it all again before it could be stopped", name(home)));
+        }
+        None => {
+            write_line("stopped; the database is as it was");
+            return Ok(Exit::Incomplete);
+        }
+    }
     write_line(
         "note: secrets in the backup are sealed; bring the master key along that they were sealed under: `secret.key` of the \
          home folder, or FULLBENCH_SECRET_KEY",
     );
-    // Other servers may have seen what came after the backup.
-    if let Err(error) = note(home).await {
-        error.print();
-        write_line(
-            "note: all is restored, but the audit log does not tell so\n\
-             hint: remove the folder `audit-witness` in the home folder of every other server before it is started again",
-        );
-    }
+    explain(home).await;
     Ok(Exit::Fine)
 }
 
-async fn note(home: &Home) -> Result<(), CliError> {
+fn name(home: &Home) -> String {
+    home.location().database_name(home.folder())
+}
+
+/// Notes the restore for other servers, which may have seen what came after the backup; says what to do where that is not possible.
+async fn explain(home: &Home) {
+    let is_noted = note(home).await.unwrap_or_else(|error| {
+        error.print();
+        false
+    });
+    if !is_noted && home.location().is_shared() {
+        write_line(
+            "note: no audit log tells of the restore\n\
+             hint: remove the folder `audit-witness` in the home folder of every other server before it is started again",
+        );
+    }
+}
+
+async fn note(home: &Home) -> Result<bool, CliError> {
     Ok(home.open_whole_existing().await?.note_restore(ACTOR).await?)
 }

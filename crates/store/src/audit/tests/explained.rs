@@ -19,6 +19,7 @@ on_every_backend!(
     an_erasure_that_came_before_a_broken_seal_explains_nothing,
     an_erasure_that_came_after_a_gap_is_believed,
     what_was_seen_before_a_restore_is_no_finding,
+    an_explanation_is_read_while_nobody_adds_to_it,
     a_database_from_before_the_log_needs_none,
     a_first_key_from_before_it_was_told_needs_none,
 );
@@ -144,6 +145,32 @@ async fn what_was_seen_before_a_restore_is_no_finding(place: Place) {
     scoped.append_audit(&key(), &[new("after")]).await.unwrap();
     assert!(findings(&scoped, Some(&key())).await.is_empty());
     assert_eq!(scoped.audit_head().await.unwrap().unwrap().number, 11);
+}
+
+/// Read half before and half after an entry of another server it would be one that is not believed.
+async fn an_explanation_is_read_while_nobody_adds_to_it(place: Place) {
+    if !place.is_postgres() {
+        return;
+    }
+    let scoped = appended(&place).await;
+    let store = place.open().await;
+    let seen = scoped.witness.seen(DEFAULT_ORGANIZATION).unwrap();
+    store.erase_organization(DEFAULT_ORGANIZATION, &key(), "ann").await.unwrap();
+    scoped.append_audit(&key(), &[new("again")]).await.unwrap();
+    scoped.witness.keep_end(seen.head);
+    let hold = format!(
+        "SELECT 1 FROM audit_heads WHERE organization_id = '{}' FOR UPDATE",
+        SYSTEM_ORGANIZATION.0
+    );
+    let adding = place.holding(&hold).await;
+    let (key, later) = (key(), [new("later")]);
+    let appending = scoped.append_audit(&key, &later);
+    tokio::pin!(appending);
+    let short = std::time::Duration::from_millis(300);
+    assert!(tokio::time::timeout(short, &mut appending).await.is_err(), "it was read meanwhile");
+    drop(adding);
+    appending.await.unwrap();
+    assert!(findings(&scoped, Some(&key)).await.is_empty());
 }
 
 async fn a_database_from_before_the_log_needs_none(place: Place) {

@@ -55,9 +55,10 @@ impl Serving {
     pub(crate) fn of(mut command: Command, key: Option<String>) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let (mut key, mut url) = (key, None);
+        let (mut key, mut url, mut said) = (key, None, String::new());
         while url.is_none() {
-            let line = lines.next().expect("the server ended").unwrap();
+            let line = lines.next().unwrap_or_else(|| panic!("the server ended: {said}")).unwrap();
+            said = format!("{said}\n{line}");
             if let Some(found) = line.trim().strip_prefix("export FULLBENCH_API_KEY=") {
                 key = Some(found.to_owned());
             }

@@ -13,7 +13,7 @@ mod audit;
 mod backend;
 mod backup;
 #[cfg(test)]
-#[allow(dead_code, clippy::unwrap_used)]
+#[allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 #[path = "../tests/backup/fixture.rs"]
 mod backup_fixture;
 mod baselines;

@@ -3,6 +3,7 @@
 
 mod backend;
 
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -281,7 +282,7 @@ async fn a_backup_has_sealed_bytes_and_an_export_opened_texts(place: Place) {
     assert_eq!((made.blobs.count, made.missing.len()), (0, 0), "{made:?}");
     assert_eq!(unpacked("backup"), 0);
     let target = Place::sqlite();
-    Store::restore_at(target.home(), &target.location, &file).await.unwrap();
+    Store::restore_at(target.home(), &target.location, &file, pending()).await.unwrap();
     let restored = target.open().await.scoped(scoped.organization());
     let refused = restored.document(id).await;
     assert!(matches!(refused, Err(StoreError::MasterKeyUnknown(_))), "{refused:?}");

@@ -98,22 +98,15 @@ impl Store {
         Ok(check::check(&reader::BackupFile::open(file)?).await?.0)
     }
 
-    /// Whether there is a database at a location with anything in it, so that nothing can be restored there.
-    pub async fn has_contents(home: &Path, location: &StoreLocation) -> Result<bool, StoreError> {
-        match target::refuse_occupied(home, location, usize::MAX).await {
-            Ok(()) => Ok(false),
-            Err(StoreError::NotEmpty(_)) => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Restores a backup into a database that has nothing in it, and brings it up to date. The backup is checked as a whole
-    /// before; the rows are there all at once, or not at all.
+    /// before; the rows are there all at once, or not at all. None where it was stopped, which its last step never is: the
+    /// database is as it was then.
     pub async fn restore_at(
         home: &Path,
         location: &StoreLocation,
         file: &Path,
-    ) -> Result<BackupContents, StoreError> {
-        restore::restore(home, location, file).await
+        stopped: impl Future<Output = ()>,
+    ) -> Result<Option<BackupContents>, StoreError> {
+        restore::restore(home, location, file, stopped).await
     }
 }

@@ -24,12 +24,28 @@ const BYTES_TOGETHER: usize = 4 * 1024 * 1024;
 /// Blobs that are written at the same time.
 const BLOBS_IN_FLIGHT: usize = 8;
 
-/// Restores a backup into the empty database of a location.
+/// Restores a backup into the empty database of a location, unless it is stopped before its last step: that is waited for, since
+/// nothing undoes it, and nobody else could tell how it ended.
 pub(super) async fn restore(
     home: &Path,
     location: &StoreLocation,
     path: &Path,
-) -> Result<BackupContents, StoreError> {
+    stopped: impl Future<Output = ()>,
+) -> Result<Option<BackupContents>, StoreError> {
+    let (contents, target) = tokio::select! {
+        filled = fill(home, location, path) => filled?,
+        () = stopped => return Ok(None),
+    };
+    target.finish().await?;
+    Ok(Some(contents))
+}
+
+/// Does all of it but the last step.
+async fn fill(
+    home: &Path,
+    location: &StoreLocation,
+    path: &Path,
+) -> Result<(BackupContents, Target), StoreError> {
     let file = BackupFile::open(path)?;
     let migrations = file.read().await?.header().migrations.len();
     refuse_occupied(home, location, migrations).await?;
@@ -42,8 +58,7 @@ pub(super) async fn restore(
     if let Err(error) = AuditWitness::new(home, location).forget_all() {
         tracing::warn!(%error, "what was seen of the audit logs before is still there");
     }
-    target.finish().await?;
-    Ok(contents)
+    Ok((contents, target))
 }
 
 /// Puts blobs and files where they belong.

@@ -187,7 +187,16 @@ impl Backup {
     }
 
     pub(crate) async fn restore(&self, place: &Place) -> Result<BackupContents, StoreError> {
-        Store::restore_at(place.home(), &place.location, &self.file()).await
+        let restored = self.restore_until(place, std::future::pending()).await?;
+        Ok(restored.expect("nobody stopped it"))
+    }
+
+    pub(crate) async fn restore_until(
+        &self,
+        place: &Place,
+        stopped: impl Future<Output = ()>,
+    ) -> Result<Option<BackupContents>, StoreError> {
+        Store::restore_at(place.home(), &place.location, &self.file(), stopped).await
     }
 
     /// The rows of a table.

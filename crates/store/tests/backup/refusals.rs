@@ -1,5 +1,6 @@
 //! What cannot be restored is refused, and nothing is written; nor is a backup where there is nothing, or something.
 
+use std::future::pending;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +15,7 @@ on_every_backend!(
     a_database_with_something_in_it_is_left_alone,
     an_empty_database_with_tables_is_filled,
     a_restore_that_is_given_up_leaves_all_or_nothing,
+    a_restore_that_is_stopped_says_how_it_ended,
     where_nothing_is_there_is_nothing_to_back_up,
 );
 
@@ -70,6 +72,21 @@ async fn a_restore_that_is_given_up_leaves_all_or_nothing(place: Place) {
     assert_eq!(Backup::of(&place).await.contents.tables, backup.contents.tables);
 }
 
+async fn a_restore_that_is_stopped_says_how_it_ended(place: Place) {
+    let source = Place::sqlite();
+    fill(&source).await;
+    let backup = Backup::of(&source).await;
+    let all = rows_at(&source).await;
+    for milliseconds in (0..).map(|step| 1 << step) {
+        let stopped = tokio::time::sleep(Duration::from_millis(milliseconds));
+        if backup.restore_until(&place, stopped).await.unwrap().is_some() {
+            break;
+        }
+        assert_eq!(rows_at(&place).await, 0, "stopped after {milliseconds} ms");
+    }
+    assert_eq!(rows_at(&place).await, all);
+}
+
 async fn where_nothing_is_there_is_nothing_to_back_up(place: Place) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("backup.tar.zst");
@@ -118,7 +135,7 @@ async fn refused(folder: &Path, bytes: &[u8]) -> String {
     let checked = Store::check_backup(&file).await.unwrap_err();
     let home = folder.join("home");
     let location = fullbench_store::StoreLocation::default();
-    let error = Store::restore_at(&home, &location, &file).await.unwrap_err();
+    let error = Store::restore_at(&home, &location, &file, pending()).await.unwrap_err();
     assert_eq!(error.to_string(), checked.to_string());
     assert!(matches!(error, StoreError::Backup { .. }), "{error}");
     assert_eq!(error.code(), ErrorCode::InvalidInput);

@@ -2,9 +2,10 @@
 
 use fullbench_store::Store;
 
-use super::{described, until_stopped};
+use super::described;
 use crate::arguments::db::RestoreArguments;
 use crate::commands::audit::ACTOR;
+use crate::commands::run::next_signal;
 use crate::failure::{CliError, Exit};
 use crate::home::Home;
 use crate::progress::write_line;
@@ -17,22 +18,12 @@ pub(super) async fn run(arguments: &RestoreArguments, home: &Home) -> Result<Exi
         write_line(&format!("{} is whole: {}", file.display(), described(&contents)));
         return Ok(Exit::Fine);
     }
-    let has_contents = async || Store::has_contents(home.folder(), home.location()).await;
-    let was_filled = has_contents().await?;
-    let restore = Store::restore_at(home.folder(), home.location(), file);
-    match until_stopped(restore).await? {
-        Some(contents) => {
-            write_line(&format!("{} has it all again: {}", name(home), described(&contents)))
-        }
-        // The last step may have been under way, which nothing undoes.
-        None if !was_filled && has_contents().await? => {
-            write_line(&format!("{} had it all again before it could be stopped", name(home)));
-        }
-        None => {
-            write_line("stopped; the database is as it was");
-            return Ok(Exit::Incomplete);
-        }
-    }
+    let restore = Store::restore_at(home.folder(), home.location(), file, next_signal()).await?;
+    let Some(contents) = restore else {
+        write_line("stopped; the database is as it was");
+        return Ok(Exit::Incomplete);
+    };
+    write_line(&format!("{} has it all again: {}", name(home), described(&contents)));
     write_line(
         "note: secrets in the backup are sealed; bring the master key along that they were sealed under: `secret.key` of the \
          home folder, or FULLBENCH_SECRET_KEY",

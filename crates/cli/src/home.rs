@@ -125,14 +125,13 @@ pub(crate) fn nearest_folder() -> PathBuf {
 /// The master keys that are given, by the environment or a file: on a command line others would see them.
 pub(crate) fn master_keys(place: &PlaceArguments) -> Result<MasterKeySource, CliError> {
     let key = |named: &str, text: &str| {
-        MasterKey::new(text).ok_or_else(|| {
-            CliError::input(
-                format!("{named} holds a key that is too short"),
-                Some(
-                    "use 32 letters or more, for example from `openssl rand -base64 32`".to_owned(),
-                ),
-            )
-        })
+        let problem = match MasterKey::new(text) {
+            Some(_) if text.contains(',') => "holds a key with a comma, which separates keys",
+            Some(key) => return Ok(key),
+            None => "holds a key that is too short",
+        };
+        let hint = "use 32 letters or more, for example from `openssl rand -base64 32`";
+        Err(CliError::input(format!("{named} {problem}"), Some(hint.to_owned())))
     };
     let old = place.secret_key_old.as_deref().unwrap_or_default();
     let old = old.split(',').map(str::trim).filter(|text| !text.is_empty());

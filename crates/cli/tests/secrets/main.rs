@@ -95,6 +95,8 @@ fn a_wrong_key_in_the_environment_is_refused_without_being_repeated() {
     for (variables, named) in [
         (&[("FULLBENCH_SECRET_KEY", "too-short")][..], "FULLBENCH_SECRET_KEY"),
         (&[("FULLBENCH_SECRET_KEY_OLD", "too-short")], "FULLBENCH_SECRET_KEY_OLD"),
+        // Nobody could name it among the older ones.
+        (&[("FULLBENCH_SECRET_KEY", "too-short,to-be-two-of-32-letters-each")], "with a comma"),
     ] {
         let mut command = folder.command(&["list"]);
         command.envs(variables.iter().copied());

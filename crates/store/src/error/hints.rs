@@ -36,7 +36,11 @@ impl StoreError {
                 }
                 _ => Some("choose another name"),
             },
-            Self::TooMany { .. } => Some("remove one that is not needed any more"),
+            Self::TooMany { kind: EntityKind::Webhook | EntityKind::AlertRule, .. } => {
+                Some("remove one that is not needed any more")
+            }
+            Self::TooMany { .. } => Some("go on with one that is there"),
+            Self::TooLong { .. } => Some("leave out what nobody reads"),
             Self::NameInvalid { kind: EntityKind::Judge, .. } => Some(
                 "use up to 100 lower-case letters, digits, `_`, `-` and `.`, a letter or digit first",
             ),

@@ -208,6 +208,14 @@ pub enum StoreError {
         /// Its name.
         name: String,
     },
+    /// It says more than one may.
+    #[error("a {kind} has {limit} bytes at most")]
+    TooLong {
+        /// What was to be added.
+        kind: EntityKind,
+        /// How many bytes it may have.
+        limit: usize,
+    },
     /// There are as many as there may be.
     #[error("there are {limit} {kind}s already")]
     TooMany {
@@ -364,6 +372,7 @@ impl StoreError {
             | Self::BaselineIsRun(_)
             | Self::BaselineName(_)
             | Self::NameInvalid { .. }
+            | Self::TooLong { .. }
             | Self::CriterionInvalid { .. }
             | Self::ThresholdInvalid(_) => ErrorCode::InvalidInput,
             Self::RunLocked(_)

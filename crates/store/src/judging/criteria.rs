@@ -6,9 +6,11 @@ use fullbench_types::{Criterion, Scale};
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
+    TransactionTrait,
 };
 use uuid::Uuid;
 
+use super::limits::check_length;
 use super::{check_name, time};
 use crate::entity::criterion;
 use crate::runs::now_milliseconds;
@@ -203,14 +205,20 @@ impl ScopedStore {
             evaluation_criteria: Set(new.evaluation_criteria.clone()),
             min_score: Set(new.scale.min),
             max_score: Set(new.scale.max),
-            levels: Set(levels),
+            levels: Set(levels.clone()),
             needs_reference: Set(new.needs_reference),
             needs_context: Set(new.needs_context),
             source: Set(source.as_str().to_owned()),
             created_at: Set(before.map_or(now, |before| before.created_at.as_millisecond())),
             updated_at: Set(now),
         };
-        record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
+        let said = [&new.task_introduction, &new.evaluation_criteria, &levels];
+        check_length(EntityKind::Criterion, &said.map(|text| text.as_str()))?;
+        let transaction = self.database.begin().await?;
+        let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
+        self.check_count(EntityKind::Criterion, "criteria", &transaction).await?;
+        transaction.commit().await?;
+        record(row)
     }
 }
 

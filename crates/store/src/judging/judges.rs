@@ -9,6 +9,7 @@ use sea_orm::{
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::limits::check_length;
 use super::{check_name, time};
 use crate::entity::judge;
 use crate::runs::now_milliseconds;
@@ -198,6 +199,9 @@ impl ScopedStore {
             return Ok(before);
         }
         let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
+        let said = [row.parameters.as_str(), row.description.as_deref().unwrap_or_default()];
+        check_length(EntityKind::Judge, &said)?;
+        self.check_count(EntityKind::Judge, "judges", &transaction).await?;
         transaction.commit().await?;
         record(row)
     }

@@ -6,6 +6,7 @@
 mod criteria;
 mod judged;
 mod judges;
+mod limits;
 mod parts;
 mod steps;
 mod thresholds;

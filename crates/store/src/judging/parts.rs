@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
-    sea_query::OnConflict,
+    TransactionTrait, sea_query::OnConflict,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::limits::check_length;
 use super::time;
 use crate::connection::ScopedTransaction;
 use crate::entity::{judge_model, method};
@@ -121,7 +122,20 @@ impl ScopedStore {
             created_at: Set(now_milliseconds()),
         };
         let taken = || StoreError::NameTaken { kind: EntityKind::Model, name };
-        record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
+        let transaction = self.database.begin().await?;
+        let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
+        self.check_model(&row.config, &transaction).await?;
+        transaction.commit().await?;
+        record(row)
+    }
+
+    async fn check_model(
+        &self,
+        config: &str,
+        transaction: &ScopedTransaction,
+    ) -> Result<(), StoreError> {
+        check_length(EntityKind::Model, &[config])?;
+        self.check_count(EntityKind::Model, "models", transaction).await
     }
 
     fn model_rows(&self) -> Select<judge_model::Entity> {
@@ -164,6 +178,7 @@ impl ScopedStore {
             .on_conflict(OnConflict::columns(key).do_nothing().to_owned())
             .exec_without_returning(transaction)
             .await?;
+        self.check_model(&new.model_config.to_string(), transaction).await?;
         let kept = self
             .model_rows()
             .filter(judge_model::Column::Provider.eq(&new.provider))

@@ -6,3 +6,4 @@ mod backend;
 mod entities;
 mod fixture;
 mod judgements;
+mod limits;

@@ -12,8 +12,10 @@ use super::{ConnectionProblem, StoreError};
 
 /// Classes of PostgreSQL's codes: connections, resources, and the system below.
 const PASSING_CLASSES: [&str; 3] = ["08", "53", "58"];
-/// Codes of PostgreSQL: a standby that is not yet the primary, transactions in each other's way, and a server that stops or starts.
-const PASSING_CODES: [&str; 7] = ["25006", "40001", "40P01", "57P01", "57P02", "57P03", "57P05"];
+/// Codes of PostgreSQL: a standby that is not yet the primary, transactions in each other's way, a lock that is held for long, and
+/// a server that stops or starts.
+const PASSING_CODES: [&str; 8] =
+    ["25006", "40001", "40P01", "55P03", "57P01", "57P02", "57P03", "57P05"];
 /// Codes of SQLite: busy, locked, no memory, failed to read or write, no room, cannot be opened.
 const PASSING_RESULTS: [u32; 6] = [5, 6, 7, 10, 13, 14];
 

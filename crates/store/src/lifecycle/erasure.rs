@@ -20,7 +20,7 @@ use super::{Removed, RemovedRows};
 use crate::audit::ORGANIZATION_ERASED;
 use crate::connection::{ScopedConnection, ScopedTransaction};
 use crate::objects::sha256_text;
-use crate::platform::{default_organization, lock_organization};
+use crate::platform::{default_organization, hold_organization};
 use crate::{
     AskedBy, AuditEntry, AuditFilter, AuditKey, DiskCache, NewAuditEntry, RunLock, ScopedStore,
     Store, StoreError, sqlite,
@@ -79,11 +79,7 @@ impl Store {
         let scoped = self.scoped(organization);
         scoped.organization_record().await?;
         let _held = (scoped.lock_open_runs().await?, scoped.lock_pending_versions(None).await?);
-        let told = |phase, after| NewAuditEntry {
-            target: Some(organization.0.to_string()),
-            after,
-            ..NewAuditEntry::asked_by(&by, ORGANIZATION_ERASED, phase)
-        };
+        let told = |phase, after| told(organization, &by, phase, after);
         let system = self.scoped(SYSTEM_ORGANIZATION);
         system.append_audit(key, &[told(AuditPhase::Asked, None)]).await?;
         scoped.close_access().await?;
@@ -112,11 +108,7 @@ impl Store {
         let receipt = receipt.await?;
         scoped.vault.forget(organization);
         // What was on its way when access was closed.
-        let late = self.erase_rows_told(&scoped, &tables, key, |rows| {
-            let entry = told(AuditPhase::Done, Some(json!({"rows": rows})));
-            ((!rows.is_empty()).then_some(entry), ())
-        });
-        late.await?;
+        self.erase_late_rows(&scoped, &tables, key, &by).await?;
         if let Err(error) = scoped.witness.forget(organization) {
             tracing::warn!(%error, "what was seen of an erased audit log is still there");
         }
@@ -138,16 +130,9 @@ impl Store {
             tracing::warn!(%error, "what was seen of an erased audit log is still there");
         }
         let system = self.scoped(SYSTEM_ORGANIZATION);
-        let newest = |action: &str| AuditFilter {
-            action: Some(action.to_owned()),
-            ..AuditFilter::default()
-        };
-        let finished = system.audit_entries(&newest(ERASURES_FINISHED), 1).await?;
+        let finished = system.newest_of(ERASURES_FINISHED, 1).await?;
         let finished = finished.first().map_or(0, finished_up_to);
-        let mut erased =
-            system.audit_entries(&newest(ORGANIZATION_ERASED), ERASED_TOGETHER).await?;
-        erased.retain(|entry| entry.phase == AuditPhase::Done.as_str());
-        let mut is_open = erased.iter().any(|entry| entry.number > finished);
+        let erased = system.newest_of(ORGANIZATION_ERASED, ERASED_TOGETHER).await?;
         let now = Timestamp::now().as_millisecond();
         let is_looked_at = |entry: &&AuditEntry| {
             entry.number > finished || now - entry.at < LOOKED_FOR.as_millis() as i64
@@ -168,23 +153,39 @@ impl Store {
             }
             // Most often there is nothing: that is seen without keeping anybody from writing.
             if scoped.has_rows(self.system(), &tables).await? {
-                let (transaction, rows) = self.erase_rows(&scoped, &tables).await?;
-                transaction.commit().await?;
-                is_open |= !rows.is_empty();
+                self.erase_late_rows(&scoped, &tables, key, &"system".into()).await?;
             }
         }
-        if !is_open {
+        // With what was told of late rows: it is not finished before nothing is left of them either.
+        let newest = system.newest_of(ORGANIZATION_ERASED, ERASED_TOGETHER).await?;
+        let Some(newest) = newest.first().filter(|newest| newest.number > finished) else {
             return Ok(());
-        }
+        };
         if self.system().get_database_backend() == DbBackend::Sqlite {
             sqlite::forget_removed(self.system()).await?;
         }
         let done = NewAuditEntry {
-            after: erased.first().map(|newest| json!({"up_to": newest.number})),
+            after: Some(json!({"up_to": newest.number})),
             ..NewAuditEntry::new(ERASURES_FINISHED, "system", AuditPhase::Done)
         };
         system.append_audit(key, &[done]).await?;
         Ok(())
+    }
+
+    /// Removes rows that came after, and tells of it where there were any.
+    async fn erase_late_rows(
+        &self,
+        scoped: &ScopedStore,
+        tables: &[Owned],
+        key: &AuditKey,
+        by: &AskedBy,
+    ) -> Result<(), StoreError> {
+        let late = self.erase_rows_told(scoped, tables, key, |rows| {
+            let after = Some(json!({"rows": rows}));
+            let entry = told(scoped.organization, by, AuditPhase::Done, after);
+            ((!rows.is_empty()).then_some(entry), ())
+        });
+        late.await
     }
 
     /// Removes every row of the organization, together with what the log of the installation is told of it.
@@ -246,6 +247,20 @@ impl Store {
     }
 }
 
+/// What the log of the installation is told of an erasure.
+fn told(
+    organization: OrganizationId,
+    by: &AskedBy,
+    phase: AuditPhase,
+    after: Option<Value>,
+) -> NewAuditEntry {
+    NewAuditEntry {
+        target: Some(organization.0.to_string()),
+        after,
+        ..NewAuditEntry::asked_by(by, ORGANIZATION_ERASED, phase)
+    }
+}
+
 /// The number of the last erasure that an entry says to be finished.
 fn finished_up_to(entry: &AuditEntry) -> u64 {
     let after = entry.after.as_deref().and_then(|after| serde_json::from_str::<Value>(after).ok());
@@ -253,6 +268,14 @@ fn finished_up_to(entry: &AuditEntry) -> u64 {
 }
 
 impl ScopedStore {
+    /// The newest entries of what was done, of so many that tell of it.
+    async fn newest_of(&self, action: &str, limit: u64) -> Result<Vec<AuditEntry>, StoreError> {
+        let filter = AuditFilter { action: Some(action.to_owned()), ..AuditFilter::default() };
+        let mut entries = self.audit_entries(&filter, limit).await?;
+        entries.retain(|entry| entry.phase == AuditPhase::Done.as_str());
+        Ok(entries)
+    }
+
     /// Holds every run that is open, so that nobody works on it; refuses where somebody does.
     async fn lock_open_runs(&self) -> Result<Vec<RunLock>, StoreError> {
         let sql = format!("SELECT id FROM runs WHERE organization_id = $1 AND state IN {OPEN}");
@@ -310,7 +333,7 @@ impl ScopedStore {
         removed: &mut Removed,
     ) -> Result<(), StoreError> {
         // Nobody changes anything of it meanwhile: whoever does holds this row first.
-        lock_organization(transaction, self.organization).await?;
+        hold_organization(transaction, self.organization).await?;
         let mut in_order: Vec<&Owned> = tables.iter().rev().collect();
         in_order.sort_by_key(|owned| match owned.table.name.as_str() {
             // The end of the audit log goes before its entries, which cannot go while it is there.

@@ -40,7 +40,9 @@ pub use keys::{ApiKeyRecord, KeptSecret, KeyHolder, NewApiKey};
 pub use organizations::{
     NewOrganization, OrganizationChange, OrganizationRecord, OrganizationSettings,
 };
-pub(crate) use organizations::{default_organization, lock_organization, refuse_erased, unknown};
+pub(crate) use organizations::{
+    default_organization, hold_organization, lock_organization, refuse_erased, unknown,
+};
 pub use outbox::{AfterAttempt, DueDelivery};
 pub use password_hash::PasswordHash;
 pub use prompts::{

@@ -4,8 +4,8 @@ use fullbench_types::{DEFAULT_ORGANIZATION, OrganizationId, Plan, ScrubKind};
 use jiff::Timestamp;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel,
-    QueryFilter, QueryOrder, QuerySelect, TransactionTrait,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait,
+    IntoActiveModel, QueryFilter, QueryOrder, QuerySelect, TransactionTrait,
 };
 use serde::{Deserialize, Serialize};
 
@@ -217,8 +217,23 @@ impl ScopedStore {
     }
 }
 
-/// Lets nobody else change the organization or its members until the transaction ends.
+/// Lets nobody else change the organization or its members until the transaction ends. Who has to wait for longer than some
+/// seconds is refused for now: an erasure takes its time, and those who wait for it would hold all connections.
 pub(crate) async fn lock_organization(
+    transaction: &impl ConnectionTrait,
+    organization: OrganizationId,
+) -> Result<(), StoreError> {
+    if transaction.get_database_backend() != DbBackend::Postgres {
+        return hold_organization(transaction, organization).await;
+    }
+    transaction.execute_unprepared("SET LOCAL lock_timeout = '5s'").await?;
+    hold_organization(transaction, organization).await?;
+    transaction.execute_unprepared("SET LOCAL lock_timeout TO DEFAULT").await?;
+    Ok(())
+}
+
+/// The same for who waits as long as it takes.
+pub(crate) async fn hold_organization(
     transaction: &impl ConnectionTrait,
     organization: OrganizationId,
 ) -> Result<(), StoreError> {

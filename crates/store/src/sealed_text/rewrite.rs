@@ -17,7 +17,7 @@ use crate::backup::key_of;
 use crate::connection::ScopedTransaction;
 use crate::lifecycle::catalogue as lifecycle;
 use crate::lifecycle::{blobs_of, remove_unused};
-use crate::platform::lock_organization;
+use crate::platform::hold_organization;
 use crate::schema::{Column, ColumnKind, Table};
 use crate::{DiskCache, ObjectStore, Purpose, ScopedStore, Store, StoreError, sqlite};
 
@@ -91,7 +91,7 @@ impl ScopedStore {
         loop {
             let transaction = self.database.begin().await?;
             // A transaction that reads first cannot write any more once a server has written.
-            lock_organization(&transaction, self.organization).await?;
+            hold_organization(&transaction, self.organization).await?;
             let sql = select(table, known, !after.is_empty(), transaction.get_database_backend());
             let mut values: Vec<Value> = vec![self.organization.0.into()];
             values.append(&mut after);

@@ -21,6 +21,7 @@ on_every_backend!(
     what_comes_after_an_erasure_goes_with_the_next_look,
     an_organization_that_is_there_again_keeps_what_it_has,
     an_erasure_that_the_database_ends_begins_again,
+    who_has_to_wait_for_an_erasure_gives_the_connection_back,
 );
 
 async fn an_erased_organization_leaves_nothing_and_takes_nothing_of_others(place: Place) {
@@ -150,8 +151,10 @@ async fn what_comes_after_an_erasure_goes_with_the_next_look(place: Place) {
     assert_eq!(place.count("criteria").await, left);
     assert_eq!(marked_files(place.home()), Vec::<std::path::PathBuf>::new());
     let system = store.scoped(SYSTEM_ORGANIZATION);
-    let newest = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
+    let newest = system.audit_entries(&crate::AuditFilter::default(), 2).await.unwrap();
     assert_eq!(newest[0].action, "erasures_finished");
+    assert_eq!(newest[1].action, "erase_organization");
+    assert!(newest[1].after.as_deref().unwrap().contains("criteria"), "{:?}", newest[1]);
     let number = newest[0].number;
     store.finish_erasures(&key()).await.unwrap();
     let newest = system.audit_entries(&crate::AuditFilter::default(), 1).await.unwrap();
@@ -203,4 +206,20 @@ async fn an_erasure_that_the_database_ends_begins_again(place: Place) {
     assert!(receipt.rows.iter().any(|rows| rows.table == "users"), "{receipt:?}");
     let system = store.scoped(SYSTEM_ORGANIZATION);
     assert!(system.verify_audit(Some(&key), None).await.unwrap().intact);
+}
+
+async fn who_has_to_wait_for_an_erasure_gives_the_connection_back(place: Place) {
+    if !place.is_postgres() {
+        return;
+    }
+    fill(&place).await;
+    let store = place.open().await;
+    let hold = format!("SELECT 1 FROM organizations WHERE id = '{}' FOR UPDATE", OTHER.0);
+    let holding = place.holding(&hold).await;
+    let change =
+        || crate::OrganizationChange { name: Some("new".to_owned()), ..Default::default() };
+    let refused = store.scoped(OTHER).change_organization(change()).await.unwrap_err();
+    assert!(refused.is_passing(), "{refused}");
+    drop(holding);
+    store.scoped(OTHER).change_organization(change()).await.unwrap();
 }

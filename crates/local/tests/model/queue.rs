@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fullbench_llm::Parameters;
+use serde_json::json;
 
 use crate::support::{QUESTION, answer, model, short};
 
@@ -33,7 +34,9 @@ async fn requests_are_answered_in_the_order_they_came() {
 #[tokio::test]
 async fn a_request_that_nobody_waits_for_stops() {
     let Some(model) = model() else { return };
-    let endless = Parameters { max_tokens: Some(3_000), frequency_penalty: Some(1.0), ..short() };
+    // No model comes to its end by itself before it has counted that far.
+    let schema = json!({"type": "array", "minItems": 1_000, "items": {"type": "integer"}});
+    let endless = Parameters { max_tokens: Some(3_000), json_schema: Some(schema), ..short() };
     let given_up = answer(&model, "Count from one to a thousand.", endless);
     assert!(tokio::time::timeout(Duration::from_millis(700), given_up).await.is_err());
     let started = Instant::now();

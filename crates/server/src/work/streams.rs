@@ -1,7 +1,8 @@
 //! Events on their way to those who watch: each is written once, however many read it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
 use fullbench_store::EventRecord;
@@ -31,9 +32,40 @@ pub(crate) enum Told {
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     channels: Mutex<HashMap<Watched, broadcast::Sender<Told>>>,
+    readers: Arc<Mutex<HashMap<OrganizationId, usize>>>,
+}
+
+/// The place of a reader among those of its organization.
+#[derive(Debug)]
+pub(crate) struct Place {
+    organization: OrganizationId,
+    readers: Arc<Mutex<HashMap<OrganizationId, usize>>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut entry) = readers.entry(self.organization) {
+            *entry.get_mut() -= 1;
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
 }
 
 impl Streams {
+    /// A place for one more reader; none where an organization has as many as it may.
+    pub(crate) fn place(&self, organization: OrganizationId, most: usize) -> Option<Place> {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = readers.entry(organization).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Place { organization, readers: self.readers.clone() })
+    }
+
     /// Events from now on.
     pub(crate) fn watch(&self, watched: Watched) -> broadcast::Receiver<Told> {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,4 +124,24 @@ pub(crate) fn written(event: &EventRecord) -> Bytes {
     });
     // JSON has no line ends, so that one line of data is enough.
     Bytes::from(format!("id: {}\nevent: {}\ndata: {data}\n\n", event.number, event.kind))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn one_organization_does_not_take_the_streams_of_all() {
+        let streams = Streams::default();
+        let [greedy, other] = [1, 2].map(|number| OrganizationId(Uuid::from_u128(number)));
+        let held: Vec<Option<Place>> = (0..4).map(|_| streams.place(greedy, 3)).collect();
+        assert_eq!(held.iter().flatten().count(), 3);
+        assert!(streams.place(other, 3).is_some());
+        drop(held);
+        assert!(streams.place(greedy, 3).is_some(), "readers that are gone leave their places");
+        assert!(streams.readers.lock().unwrap().is_empty(), "nobody is remembered");
+    }
 }

@@ -17,8 +17,8 @@ use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::PathParts;
-use crate::problem::Problem;
-use crate::work::{Told, written};
+use crate::problem::{Problem, RETRY_AFTER_SECONDS, TOO_MANY};
+use crate::work::{Place, Told, written};
 
 /// Events read from the database together.
 const PAGE: u64 = 200;
@@ -68,7 +68,14 @@ async fn stream_of(
     run: Option<RunId>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let live = app.streams().watch((caller.store.organization(), run));
+    let organization = caller.store.organization();
+    let most = app.config().serving.max_connections / 4 * 3;
+    let place = app.streams().place(organization, most.max(1)).ok_or_else(|| {
+        Problem::new(TOO_MANY, format!("the organization reads {most} streams of events already"))
+            .hint("read one stream of the organization instead of one for each run")
+            .retry_after(RETRY_AFTER_SECONDS)
+    })?;
+    let live = app.streams().watch((organization, run));
     let last = match headers.get("last-event-id").map(|id| id.to_str()) {
         None => None,
         Some(id) => Some(id.ok().and_then(|id| id.trim().parse().ok()).ok_or_else(|| {
@@ -85,7 +92,7 @@ async fn stream_of(
     // A reader that is cut off before its first event knows where to go on, too.
     let start = format!("id: {last}\nretry: {RETRY_MS}\n\n");
     let first = stream::iter([Ok::<_, Infallible>(Bytes::from(start))]);
-    let reader = Reader { app: app.clone(), caller, run, live, last, behind };
+    let reader = Reader { app: app.clone(), caller, run, live, last, behind, _place: place };
     let events = stream::unfold(reader, async |mut reader| {
         let text = reader.next().await?;
         if !reader.may_go_on().await {
@@ -110,6 +117,7 @@ struct Reader {
     live: broadcast::Receiver<Told>,
     last: u64,
     behind: bool,
+    _place: Place,
 }
 
 impl Reader {

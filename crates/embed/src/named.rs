@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use fullbench_llm::{EmbeddingConfig, Provider};
+use fullbench_llm::{EmbeddingConfig, ModelConfig, Provider};
 use fullbench_weights::{Kind, WeightsFolder, catalog, find};
 
 use crate::{BertScore, BertScoreOptions, EmbedError, Embedder, ProviderEmbedder, SentenceModel};
+
+/// Models of one kind that are kept while nobody uses them: who sends evaluations can name many.
+const KEPT_UNUSED: usize = 64;
 
 /// The model that is used unless another is named.
 pub const DEFAULT_MODEL: &str = "all-minilm-l6-v2";
@@ -35,6 +38,22 @@ impl ModelChoice {
         Self { model: model.to_owned(), base_url: None, api_key_env: None, dimensions: None }
     }
 
+    /// The model as a provider knows it, where one serves it: texts leave this machine then, and may cost money.
+    #[must_use]
+    pub fn at_provider(&self) -> Option<ModelConfig> {
+        self.config().map(|config| config.as_model())
+    }
+
+    fn config(&self) -> Option<EmbeddingConfig> {
+        let (provider, name) = provider_of(&self.model)?;
+        Some(EmbeddingConfig {
+            base_url: self.base_url.clone(),
+            api_key_env: self.api_key_env.clone(),
+            dimensions: self.dimensions,
+            ..EmbeddingConfig::new(provider, name)
+        })
+    }
+
     /// What makes the embeddings, ready to be used.
     ///
     /// # Errors
@@ -42,18 +61,11 @@ impl ModelChoice {
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
         static LOADED: Loaded<SentenceModel> = LazyLock::new(Mutex::default);
         static PROVIDERS: Loaded<ProviderEmbedder> = LazyLock::new(Mutex::default);
-        let Self { model, base_url, api_key_env, dimensions } = self;
-        if let Some((provider, name)) = provider_of(model) {
-            let config = EmbeddingConfig {
-                base_url: base_url.clone(),
-                api_key_env: api_key_env.clone(),
-                dimensions: *dimensions,
-                ..EmbeddingConfig::new(provider, name)
-            };
+        if let Some(config) = self.config() {
             let ready = || Ok(ProviderEmbedder::new(&config)?);
-            let embedder = loaded_once(&PROVIDERS, format!("{self:?}"), ready)?;
-            return Ok(embedder);
+            return Ok(loaded_once(&PROVIDERS, format!("{self:?}"), ready)?);
         }
+        let Self { model, base_url, api_key_env, dimensions } = self;
         if base_url.is_some() || api_key_env.is_some() || dimensions.is_some() {
             return Err(EmbedError::NotOfAProvider { model: model.clone() });
         }
@@ -127,6 +139,9 @@ fn loaded_once<T>(
         return Ok(Arc::clone(model));
     }
     let model = Arc::new(load()?);
+    if loaded.len() >= KEPT_UNUSED {
+        loaded.retain(|_, model| Arc::strong_count(model) > 1);
+    }
     loaded.insert(key, Arc::clone(&model));
     Ok(model)
 }
@@ -153,6 +168,19 @@ mod tests {
         assert!(error.hint().unwrap().contains("all-minilm-l6-v2"));
         assert!(matches!(embedder("./nowhere").err(), Some(EmbedError::Unreadable { .. })));
     }
+
+    #[test]
+    fn names_that_nobody_uses_any_more_do_not_pile_up() {
+        let loaded: Loaded<usize> = LazyLock::new(Mutex::default);
+        let load = |number: usize| loaded_once(&loaded, number.to_string(), || Ok(number)).unwrap();
+        let used = load(0);
+        for number in 1..10 * KEPT_UNUSED {
+            assert_eq!(*load(number), number);
+        }
+        assert!(loaded.lock().unwrap().len() <= KEPT_UNUSED);
+        assert!(Arc::ptr_eq(&used, &load(0)), "what is in use stays");
+    }
+
     #[test]
     fn a_provider_is_named_before_the_colon() {
         let choice = |model: &str, base_url: Option<&str>| ModelChoice {

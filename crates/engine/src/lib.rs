@@ -43,8 +43,8 @@ pub use report::{
 pub use review::{PendingReview, Review, pending_reviews, record_review};
 pub use run::{
     CaseSelection, Estimate, JudgeEstimate, LaneSnapshot, ModelEstimate, Plan, PreparedRun,
-    Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, Stratum, check_monthly_budget,
-    estimate, execute, prepare_new, prepare_rescore, prepare_resume,
+    Progress, ProgressSnapshot, RunControl, RunEnd, RunRequest, Stratum, estimate, execute,
+    prepare_new, prepare_rescore, prepare_resume,
 };
 pub use single::{AnswerScorers, Connections, SingleScore};
 pub use spec::{

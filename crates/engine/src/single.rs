@@ -13,7 +13,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::run::{called_model, memory, no_key, no_price};
+use crate::run::{called_model, is_left, memory, no_key, no_price, uncounted};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, observed, traced};
 
@@ -121,7 +121,22 @@ impl AnswerScorers {
     /// Some of them ask a model, which takes time and may cost money.
     #[must_use]
     pub fn ask_models(&self) -> bool {
-        self.scorers.iter().any(|scorer| !scorer.scorer.models().is_empty())
+        let asks = |NamedScorer { scorer, .. }: &NamedScorer| {
+            !scorer.models().is_empty() || !scorer.embedders().is_empty()
+        };
+        self.scorers.iter().any(asks)
+    }
+
+    /// Refuses what costs money once the organization has spent what it may in a month, and embeddings whose cost its budget
+    /// would not see.
+    pub async fn check_monthly_budget(&self, store: &ScopedStore) -> Result<(), EngineError> {
+        let monthly = store.monthly_budget().await?;
+        is_left(&monthly)?;
+        if monthly.limit().is_none() {
+            return Ok(());
+        }
+        let mut embedders = self.scorers.iter().flat_map(|scorer| scorer.scorer.embedders());
+        embedders.find_map(uncounted).map_or(Ok(()), |problem| Err(problem.into()))
     }
 
     /// The score of one scorer.

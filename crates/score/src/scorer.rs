@@ -80,6 +80,11 @@ pub trait Scorer: Send + Sync {
         Vec::new()
     }
 
+    /// The models of embeddings that it asks at providers, where texts go and what costs money: most scorers ask none.
+    fn embedders(&self) -> Vec<ModelConfig> {
+        Vec::new()
+    }
+
     /// Gives it the models it asks, in the order of [`Scorer::models`]; called before the first score is asked for.
     fn connect(&self, _models: Vec<Arc<ModelHandle>>) {}
 

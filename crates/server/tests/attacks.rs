@@ -217,6 +217,7 @@ async fn models_inside_of_the_network_are_out_of_reach(place: Place) {
             json!([]),
             json!([{"type": "binary", "criterion": "coherence", "model": "ollama:llama3.2"}]),
         ),
+        (json!([]), json!([{"type": "semantic_similarity", "model": "ollama:embedder"}])),
     ] {
         let batch = json!({"name": "ssrf", "dataset_version_id": version, "models": models,
             "prompt": "{{ input }}", "metrics": metrics});

@@ -20,6 +20,7 @@ on_every_backend!(
     a_month_is_kept_over_all_runs_together,
     no_budget_of_ones_own_is_more_than_the_server_allows,
     who_comes_near_the_servers_limit_is_told,
+    embeddings_are_not_asked_for_where_there_is_a_budget,
     a_model_without_a_price_is_not_asked_where_there_is_a_budget,
     what_was_paid_is_kept_when_the_caller_goes_away,
 );
@@ -121,6 +122,16 @@ async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Pla
     let (status, problem) = server.post("/v1/evaluations", judged(&model)).await;
     assert_eq!(status, 422, "{problem}");
     assert!(problem.to_string().contains("no price is known"), "{problem}");
+}
+
+async fn embeddings_are_not_asked_for_where_there_is_a_budget(place: Place) {
+    let server = TestServer::start_with_models(place, "http://models.example").await;
+    let embedded = json!({"input": "a", "output": "b", "reference": "c", "metrics": [
+        {"type": "semantic_similarity", "model": "openai:e", "base_url": "http://models.example/v1"}]});
+    set_budget(&server, 5.0).await;
+    let (status, problem) = server.post("/v1/evaluations", embedded).await;
+    assert_eq!(status, 422, "{problem}");
+    assert!(problem.to_string().contains("is not counted"), "{problem}");
 }
 
 async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use fullbench_llm::{
-    Budget, ModelConfig, Provider, ProviderKeys, estimate_messages, price_of,
+    Budget, ModelConfig, Price, Provider, ProviderKeys, estimate_messages, price_of,
     upper_estimate_messages,
 };
 use fullbench_score::NamedScorer;
@@ -282,6 +282,17 @@ fn asked_models(evaluation: &LoadedEvaluation) -> Vec<(String, ModelConfig)> {
     asked
 }
 
+/// Every model of embeddings that would be asked at a provider, with its place.
+fn asked_embedders(evaluation: &LoadedEvaluation) -> Vec<(String, ModelConfig)> {
+    let scorers = evaluation.spec.scorers.iter().enumerate();
+    let of_scorer = |(index, scorer)| {
+        let built = fullbench_score::build(scorer);
+        let embedders = built.map(|built| built.scorer.embedders()).unwrap_or_default();
+        embedders.into_iter().map(move |embedder| (format!("scorers[{index}]"), embedder))
+    };
+    scorers.flat_map(of_scorer).collect()
+}
+
 fn missing_keys(evaluation: &LoadedEvaluation, keys: &ProviderKeys) -> Vec<InputProblem> {
     let mut problems = Vec::new();
     let mut told = HashSet::new();
@@ -301,11 +312,7 @@ pub(crate) fn no_key(variable: &str) -> InputProblem {
 }
 
 /// Refuses what costs money once the organization has spent what it may in a month.
-pub async fn check_monthly_budget(store: &ScopedStore) -> Result<(), EngineError> {
-    is_left(&*store.monthly_budget().await?)
-}
-
-fn is_left(monthly: &Budget) -> Result<(), EngineError> {
+pub(crate) fn is_left(monthly: &Budget) -> Result<(), EngineError> {
     match monthly.limit() {
         Some(limit) if monthly.spent() >= limit => {
             Err(EngineError::OutOfBudget { limit, spent: monthly.spent() })
@@ -318,6 +325,19 @@ fn is_left(monthly: &Budget) -> Result<(), EngineError> {
 pub(crate) fn no_price(name: &str) -> InputProblem {
     InputProblem::new(format!("there is a budget, and no price is known for `{name}`"))
         .hint("add `price: { input: 0.15, output: 0.60 }` (dollars per million tokens), or remove the budget")
+}
+
+/// What is wrong with a model of embeddings where there is a budget: what its calls cost is not counted. One that is served here
+/// costs nothing.
+pub(crate) fn uncounted(embedder: ModelConfig) -> Option<InputProblem> {
+    if price_of(&embedder) == Some(Price::FREE) {
+        return None;
+    }
+    let name = embedder.display_name();
+    let message = format!("there is a budget, and what embeddings of `{name}` cost is not counted");
+    let hint =
+        "use a model that runs here, for example `model: all-minilm-l6-v2`, or remove the budget";
+    Some(InputProblem::new(message).hint(hint))
 }
 
 /// What is wrong with models that have no price where there is a budget.
@@ -335,6 +355,9 @@ fn missing_prices(evaluation: &LoadedEvaluation, monthly: &Budget) -> Vec<InputP
         {
             problems.push(evaluation.problem(&field, no_price(&name)));
         }
+    }
+    for (field, embedder) in asked_embedders(evaluation) {
+        problems.extend(uncounted(embedder).map(|problem| evaluation.problem(&field, problem)));
     }
     problems
 }

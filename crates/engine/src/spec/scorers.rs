@@ -136,19 +136,13 @@ impl Check<'_> {
     fn read_files(&self, field: &str, scorer: &mut ScorerConfig) -> Result<(), InputProblem> {
         let known = descriptions().into_iter().find(|description| description.kind == scorer.kind);
         let Some(description) = known else { return Ok(()) };
-        for parameter in description.model_parameters {
-            let Some(Value::String(name)) = scorer.parameters.get_mut(*parameter) else { continue };
-            if fullbench_embed::is_path(name) {
-                if self.trust == Trust::Nobody {
-                    let problem = InputProblem::new("the server reads no files for others")
-                        .hint("name weights that the server has, for example `all-minilm-l6-v2`");
-                    let place = format!("{field}.{parameter}");
-                    return Err(locate(self.document, self.path, &place, problem));
-                }
-                let path = resolve(self.path, name);
-                let path = std::path::absolute(&path).unwrap_or(path);
-                *name = path.to_string_lossy().into_owned();
+        for path in description.model_parameters {
+            let mut parameters = Value::Object(std::mem::take(&mut scorer.parameters));
+            let settled = self.settle_folders(field, path, &mut parameters);
+            if let Value::Object(filled) = parameters {
+                scorer.parameters = filled;
             }
+            settled?;
         }
         for parameter in description.file_parameters {
             let Some(Value::String(name)) = scorer.parameters.get(*parameter) else { continue };
@@ -187,6 +181,31 @@ impl Check<'_> {
                 scorer.parameters = filled;
             }
             read?;
+        }
+        Ok(())
+    }
+
+    /// Makes the paths of models absolute, and refuses those of somebody else.
+    fn settle_folders(
+        &self,
+        field: &str,
+        path: &str,
+        parameters: &mut Value,
+    ) -> Result<(), InputProblem> {
+        for (place, entry) in values_at(parameters, path) {
+            let Value::String(name) = entry else { continue };
+            if !fullbench_embed::is_path(name) {
+                continue;
+            }
+            if self.trust == Trust::Nobody {
+                let problem = InputProblem::new("the server reads no files for others")
+                    .hint("name weights that the server has, for example `all-minilm-l6-v2`");
+                let place = format!("{field}.{place}");
+                return Err(locate(self.document, self.path, &place, problem));
+            }
+            let path = resolve(self.path, name);
+            let path = std::path::absolute(&path).unwrap_or(path);
+            *name = path.to_string_lossy().into_owned();
         }
         Ok(())
     }

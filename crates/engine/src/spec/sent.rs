@@ -249,8 +249,8 @@ impl Check<'_> {
         let mut asked: Vec<(String, ModelConfig)> =
             models.map(|(index, model)| (format!("models[{index}]"), model.clone())).collect();
         for (index, scorer) in scorers.iter().enumerate() {
-            let built = fullbench_score::build(scorer);
-            let models = built.map(|built| built.scorer.models()).unwrap_or_default();
+            let Ok(built) = fullbench_score::build(scorer) else { continue };
+            let models = [built.scorer.models(), built.scorer.embedders()].concat();
             asked.extend(models.into_iter().map(|model| (format!("scorers[{index}]"), model)));
         }
         for (field, model) in asked {

@@ -11,6 +11,23 @@ use super::{ConfigError, LOCAL_SETTINGS, ModelConfig, Provider};
 const SECRET_WORDS: [&str; 6] =
     ["api_key", "apikey", "authorization", "secret", "password", "access_token"];
 
+/// What `extra` cannot set, since budgets are reserved by it, and what sets it.
+const COUNTED: [(&str, &str); 6] = [
+    ("n", "n"),
+    ("best_of", "n"),
+    ("max_tokens", "max_tokens"),
+    ("max_completion_tokens", "max_tokens"),
+    ("max_output_tokens", "max_tokens"),
+    ("max_tokens_to_sample", "max_tokens"),
+];
+/// The same inside of Gemini's `generationConfig`.
+const COUNTED_BY_GEMINI: [(&str, &str); 2] =
+    [("maxOutputTokens", "max_tokens"), ("candidateCount", "n")];
+
+/// The longest name of a model, and the longest address: more than any provider has.
+const LONGEST_NAME: usize = 255;
+const LONGEST_ADDRESS: usize = 2_048;
+
 /// The largest of these counts: more tokens than any context has.
 const MAX_LOCAL_SETTING: u64 = 16_777_216;
 
@@ -25,6 +42,12 @@ impl ModelConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
             return Err(ConfigError::new("name", "`name` is blank"));
+        }
+        for (field, name) in [("name", &self.name), ("model", &self.model)] {
+            if name.as_deref().is_some_and(|name| name.len() > LONGEST_NAME) {
+                let message = format!("`{field}` has more than {LONGEST_NAME} bytes");
+                return Err(ConfigError::new(field, message));
+            }
         }
         if self.provider == Provider::Recorded {
             return self.validate_recorded();
@@ -94,6 +117,9 @@ impl ModelConfig {
             ConfigError::new("base_url", format!("`base_url` {reason}"))
                 .hint("write an address such as http://127.0.0.1:8000/v1")
         };
+        if base_url.len() > LONGEST_ADDRESS {
+            return Err(wrong(&format!("has more than {LONGEST_ADDRESS} bytes")));
+        }
         let url = Url::parse(base_url).map_err(|error| wrong(&format!("is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("must begin with http:// or https://"));
@@ -159,7 +185,15 @@ impl ModelConfig {
                 return Err(ConfigError::new("extra", message));
             }
         }
-        Ok(())
+        let inner = self.extra.get("generationConfig").and_then(Value::as_object);
+        let counted = COUNTED.iter().find(|(key, _)| self.extra.contains_key(*key)).or_else(|| {
+            COUNTED_BY_GEMINI
+                .iter()
+                .find(|(key, _)| inner.is_some_and(|inner| inner.contains_key(*key)))
+        });
+        let Some((key, field)) = counted else { return Ok(()) };
+        let message = format!("`extra` sets `{key}`, which budgets are reserved by");
+        Err(ConfigError::new("extra", message).hint(format!("set `{field}` of the model instead")))
     }
 
     fn validate_local_settings(&self) -> Result<(), ConfigError> {
@@ -335,6 +369,12 @@ mod tests {
             (json!({"extra": {"api_key": "x"}}), "extra"),
             (json!({"extra": {"headers": {"Authorization": "x"}}}), "extra"),
             (json!({"extra": {"messages": []}}), "extra"),
+            (json!({"extra": {"n": 128}}), "extra"),
+            (json!({"extra": {"max_completion_tokens": 1_000_000}}), "extra"),
+            (json!({"extra": {"generationConfig": {"maxOutputTokens": 9}}}), "extra"),
+            (json!({"model": "m".repeat(256)}), "model"),
+            (json!({"name": "n".repeat(256)}), "name"),
+            (json!({"base_url": format!("http://host/{}", "v".repeat(2_048))}), "base_url"),
             (json!({"provider": "anthropic", "n": 2}), "n"),
             (json!({"provider": "anthropic", "seed": 2}), "seed"),
             (json!({"provider": "anthropic", "temperature": 1.5}), "temperature"),

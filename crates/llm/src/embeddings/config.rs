@@ -91,7 +91,8 @@ impl EmbeddingConfig {
     }
 
     /// The same as a language model: address, key and limits are found and checked in the same way.
-    pub(super) fn as_model(&self) -> ModelConfig {
+    #[must_use]
+    pub fn as_model(&self) -> ModelConfig {
         ModelConfig {
             base_url: self.base_url.clone(),
             api_key_env: self.api_key_env.clone(),

@@ -59,6 +59,9 @@ pub struct Gateway {
     shared: Mutex<Shared>,
 }
 
+/// Addresses that are remembered while no model is called there: a server connects models of many evaluations.
+const KEPT_UNUSED: usize = 1_024;
+
 /// A provider at an address.
 type Endpoint = (Provider, String);
 
@@ -152,6 +155,10 @@ impl Gateway {
         let account = self.options.keys.account(config);
         let endpoint: Endpoint = (config.provider, config.effective_base_url().to_owned());
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.breakers.len().max(shared.lanes.len()) >= KEPT_UNUSED {
+            shared.breakers.retain(|_, breaker| Arc::strong_count(breaker) > 1);
+            shared.lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
+        }
         let breaker = Arc::clone(
             shared.breakers.entry(endpoint.clone()).or_insert_with(|| Arc::new(Breaker::new())),
         );

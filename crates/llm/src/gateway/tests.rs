@@ -415,3 +415,22 @@ fn a_missing_key_and_a_recorded_model_are_refused_before_any_call() {
     let refused = fixture.gateway.model(&recorded, &Limits::default()).err().unwrap();
     assert!(matches!(refused, LlmError::Recorded { .. }));
 }
+
+#[tokio::test]
+async fn addresses_that_nobody_calls_any_more_do_not_pile_up() {
+    let fixture = fixture();
+    let model = Arc::new(Scripted::new(Vec::new()));
+    let used = fixture.handle(&model, &Limits::default());
+    for number in 0..3 * KEPT_UNUSED {
+        let mut elsewhere = config();
+        elsewhere.base_url = Some(format!("http://host-{number}.example/v1"));
+        let model = Arc::clone(&model) as Arc<dyn LanguageModel>;
+        fixture.gateway.custom_model(&elsewhere, &Limits::default(), model).unwrap();
+    }
+    let shared = fixture.gateway.shared.lock().unwrap();
+    assert!(shared.breakers.len() <= KEPT_UNUSED, "{}", shared.breakers.len());
+    assert!(shared.lanes.len() <= KEPT_UNUSED, "{}", shared.lanes.len());
+    let endpoint = (Provider::Openai, config().effective_base_url().to_owned());
+    assert!(shared.breakers.contains_key(&endpoint), "what is in use stays");
+    drop(used);
+}

@@ -131,8 +131,9 @@ mod tests {
                     description.kind
                 );
             }
-            for name in description.file_parameters.iter().chain(description.model_parameters) {
-                assert!(properties.unwrap().contains_key(*name));
+            for path in description.file_parameters.iter().chain(description.model_parameters) {
+                let name = path.split('.').next().unwrap();
+                assert!(properties.unwrap().contains_key(name));
             }
         }
     }

@@ -66,7 +66,7 @@ pub(crate) trait Parameters: DeserializeOwned + Serialize + JsonSchema {
     const LINES_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that are the path of a text file, each with the parameter that gets its content.
     const CODE_PARAMETERS: &'static [(&'static str, &'static str)] = &[];
-    /// Parameters that may be the path of a model's folder.
+    /// Parameters that may be the path of a model's folder, by their path: `model`, `similar.model`.
     const MODEL_PARAMETERS: &'static [&'static str] = &[];
     /// Parameters that are language models, by their path: `model`, `judges.model`.
     const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &[];
@@ -98,6 +98,11 @@ pub(crate) trait BatchScorer: Send + Sync + 'static {
     /// The models it asks, one entry for each kind of request it makes.
     fn models(&self) -> Vec<ModelConfig> {
         self.children().map_or_else(Vec::new, Children::models)
+    }
+
+    /// The models of embeddings that it asks at providers.
+    fn embedders(&self) -> Vec<ModelConfig> {
+        self.children().map_or_else(Vec::new, Children::embedders)
     }
 
     /// Gives it the models it asks, in the same order.
@@ -326,6 +331,10 @@ impl<S: BatchScorer> Scorer for Signed<S> {
 
     fn models(&self) -> Vec<ModelConfig> {
         self.scorer.models()
+    }
+
+    fn embedders(&self) -> Vec<ModelConfig> {
+        self.scorer.embedders()
     }
 
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {

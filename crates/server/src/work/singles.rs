@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fullbench_engine::{
-    AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules,
-    check_monthly_budget, load_sent,
+    AnswerScorers, Connections, Definitions, EngineError, InputProblem, MetricRules, load_sent,
 };
 use fullbench_store::{
     CacheLimits, DatasetVersion, DiskCache, FieldMapping, JudgeRecord, ScopedStore,
@@ -19,6 +18,9 @@ use crate::problem::Problem;
 
 /// Sets of scorers that are kept: past it all are built anew.
 const KEPT: usize = 1024;
+
+/// The longest spec of a set that is kept: those of longer ones are seldom asked for again.
+const LONGEST_KEPT: usize = 64 * 1024;
 
 /// The scorers of a set of metrics, with the spec that evaluations by them have.
 #[derive(Debug)]
@@ -58,7 +60,7 @@ impl Singles {
             if !set.scorers.ask_models() {
                 return Ok(set);
             }
-            check_monthly_budget(store).await?;
+            set.scorers.check_monthly_budget(store).await?;
             // Forgets those that were connected with other keys.
             self.connections(app, store).await?;
             if let Some(set) = self.kept(&[own]) {
@@ -73,10 +75,10 @@ impl Singles {
         let set = Arc::new(build(app, metrics, rules, &definitions)?);
         let asks_models = set.scorers.ask_models();
         if asks_models {
-            check_monthly_budget(store).await?;
+            set.scorers.check_monthly_budget(store).await?;
             set.scorers.connect(&*self.connections(app, store).await?).await?;
         }
-        if is_built_in {
+        if is_built_in && set.spec.len() <= LONGEST_KEPT {
             let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
             if sets.len() >= KEPT {
                 sets.clear();
@@ -98,10 +100,10 @@ impl Singles {
         store: &ScopedStore,
         judge: &JudgeRecord,
     ) -> Result<Arc<AnswerSet>, Problem> {
-        check_monthly_budget(store).await?;
         let definitions = Definitions::of_judge(store, judge).await?;
         let metric = json!({ "type": "judge", "judge": judge.name });
         let set = build(app, &[metric], &MetricRules::default(), &definitions)?;
+        set.scorers.check_monthly_budget(store).await?;
         set.scorers.connect(&*self.connections(app, store).await?).await?;
         Ok(Arc::new(set))
     }

@@ -48,7 +48,14 @@ fn files_keys_programs_and_addresses_of_the_server_are_out_of_reach() {
         "endpoints": [{"base_url": "http://127.0.0.1:1"}]});
     let embedding = json!({"type": "semantic_similarity", "model": "openai:e",
         "base_url": "http://127.0.0.1:1"});
+    let similar = json!({"type": "g_eval", "criterion": "coherence", "model": "openai:m",
+        "similar": {"model": "/etc/model"}});
     for (document, field) in [
+        (json!({"models": ["recorded"], "scorers": [similar]}), "scorers[0].similar.model"),
+        (
+            json!({"models": ["recorded"], "scorers": [{"type": "judge_check", "judge": similar}]}),
+            "scorers[0].judge.similar.model",
+        ),
         (json!({"models": ["recorded"], "prompt": "/etc/passwd"}), "prompt"),
         (json!({"models": ["recorded"], "dataset": "/etc/passwd"}), "dataset"),
         (json!({"models": [{"provider": "local", "model": "/etc/passwd"}]}), "models[0].model"),
@@ -86,6 +93,19 @@ fn files_keys_programs_and_addresses_of_the_server_are_out_of_reach() {
     ] {
         let found = fields(document.clone());
         assert!(found.iter().any(|found| found == field), "{document}: {found:?}");
+    }
+}
+
+#[test]
+fn embeddings_of_the_own_machine_are_out_of_reach() {
+    let similarity = json!({"type": "semantic_similarity", "model": "ollama:e"});
+    let similar = json!({"type": "g_eval", "criterion": "coherence", "model": "openai:m",
+        "similar": {"model": "ollama:e"}});
+    for scorer in [similarity, similar] {
+        let sent = json!({"models": ["recorded"], "scorers": [scorer]});
+        let refused = problems(sent, &SentRules::default());
+        let is_told = |problem: &InputProblem| problem.message.contains("may not reach");
+        assert!(refused.iter().any(is_told), "{scorer}: {refused:?}");
     }
 }
 

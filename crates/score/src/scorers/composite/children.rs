@@ -67,6 +67,10 @@ impl Children {
         self.0.iter().flat_map(|child| child.scorer.models()).collect()
     }
 
+    pub(crate) fn embedders(&self) -> Vec<ModelConfig> {
+        self.0.iter().flat_map(|child| child.scorer.embedders()).collect()
+    }
+
     /// How many outputs the scorers want to see together, at most.
     pub(crate) fn batch_size(&self) -> usize {
         self.0.iter().map(|child| child.scorer.batch_size()).max().unwrap_or(1)

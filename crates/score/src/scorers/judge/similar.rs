@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use fullbench_embed::{DEFAULT_MODEL, EmbedError, ModelChoice, SimilarityIndex, differs};
 use fullbench_judge::{Judge, Subject};
+use fullbench_llm::ModelConfig;
 use fullbench_types::{ContentHash, NanoDollars, Outcome, Score, ScorePath, SimilarPath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,6 +132,11 @@ impl SemanticCache {
             message: error.to_string(),
             hint: error.hint(),
         })
+    }
+
+    /// The model of the embeddings, where a provider serves it.
+    pub(super) fn embedder(&self) -> Option<ModelConfig> {
+        self.parameters.choice().at_provider()
     }
 
     pub(super) fn keep_in(&self, store: &Arc<dyn JudgedStore>) {

@@ -224,6 +224,10 @@ impl BatchScorer for SingleJudge {
         self.judge.models()
     }
 
+    fn embedders(&self) -> Vec<ModelConfig> {
+        self.similar.as_ref().and_then(SemanticCache::embedder).into_iter().collect()
+    }
+
     fn connect(&self, models: Vec<Arc<ModelHandle>>) {
         self.connection.connect(models);
     }
@@ -290,6 +294,7 @@ macro_rules! judge {
             const BINARY: bool = $binary;
             const NEEDS_REFERENCE: bool = $reference;
             const LINES_PARAMETERS: &'static [&'static str] = &["replies"];
+            const MODEL_PARAMETERS: &'static [&'static str] = &["similar.model"];
             const LANGUAGE_MODEL_PARAMETERS: &'static [&'static str] = &["model"];
 
             fn build(self) -> Result<SingleJudge, ScorerConfigError> {

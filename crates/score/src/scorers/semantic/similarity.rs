@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use fullbench_embed::{DEFAULT_MODEL, EmbedError, Embedding, ModelChoice, cosine};
+use fullbench_llm::ModelConfig;
 use fullbench_types::Score;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,10 @@ impl Parameters for SemanticSimilarity {
 impl BatchScorer for SemanticSimilarity {
     fn ready(&self) -> Result<(), ScorerConfigError> {
         self.choice().embedder().map(|_| ()).map_err(|error| model_problem(&error))
+    }
+
+    fn embedders(&self) -> Vec<ModelConfig> {
+        self.choice().at_provider().into_iter().collect()
     }
 
     async fn score_items(&self, items: &[Item<'_>]) -> Vec<Score> {

@@ -9,8 +9,8 @@ use crate::load::{self, Load};
 use crate::support::serving::Serving;
 use crate::support::{Folder, said};
 
-const OLD: &str = "the key that every server begins with, 0123456789";
-const NEW: &str = "the key that comes in its place, 9876543210";
+const OLD: &str = "the key that every server begins with 0123456789";
+const NEW: &str = "the key that comes in its place 9876543210";
 
 /// Time for some calls of what was started.
 const SOME_CALLS: Duration = Duration::from_millis(500);

@@ -104,10 +104,10 @@ impl Budget {
         self.released.notify_waiters();
     }
 
-    /// Says that some of what was spent is in the books by now.
-    pub fn was_kept(&self, amount: NanoDollars) {
+    /// Says that some of what was spent is in the books by now, and what they say.
+    pub fn was_kept(&self, amount: NanoDollars, kept: NanoDollars) {
         let mut state = self.lock();
-        state.kept += amount;
+        state.kept = kept;
         state.settled = state.settled - amount.min(state.settled);
     }
 
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!((shared.spent(), one.spent()), (NanoDollars(90), NanoDollars(60)));
         let error = one.reserve(NanoDollars(11)).await.unwrap_err();
         assert!(error.is_shared && one.refused() == Some(error));
-        shared.was_kept(NanoDollars(90));
+        shared.was_kept(NanoDollars(90), NanoDollars(90));
         shared.keep_to(Some(NanoDollars(200)), NanoDollars(150));
         assert_eq!(shared.spent(), NanoDollars(150), "others spent meanwhile");
         assert!(one.reserve(NanoDollars(50)).await.is_ok());

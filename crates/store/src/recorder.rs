@@ -61,6 +61,15 @@ pub struct RecordedGroup<'group> {
     pub spent_on_open: NanoDollars,
 }
 
+impl RecordedGroup<'_> {
+    /// What all of it cost.
+    fn spent(&self) -> NanoDollars {
+        let answers = self.generations.iter().filter_map(|record| record.result.ok()?.cost);
+        let scores = self.scores.iter().filter_map(|record| record.score.cost);
+        answers.chain(scores).sum::<NanoDollars>() + self.spent_on_open
+    }
+}
+
 /// Writes the results of one run.
 #[derive(Debug)]
 pub struct RunRecorder {
@@ -156,6 +165,7 @@ impl RunRecorder {
             let committed = async {
                 // It may have been made, and only the word of it got lost: its costs must not be added twice.
                 if is_uncertain && self.has(group.lanes).await? {
+                    self.store.spending_was_kept_unheard(group.spent()).await;
                     return Ok(());
                 }
                 self.commit_group(group).await
@@ -182,11 +192,7 @@ impl RunRecorder {
     }
 
     async fn commit_group(&self, group: RecordedGroup<'_>) -> Result<(), StoreError> {
-        let RecordedGroup { generations, scores, lanes, spent_on_open } = group;
-        let answers = generations.iter().filter_map(|record| record.result.ok()?.cost);
-        let spent: NanoDollars =
-            answers.chain(scores.iter().filter_map(|record| record.score.cost)).sum();
-        let spent = spent + spent_on_open;
+        let RecordedGroup { generations, scores, lanes, .. } = group;
         let keeper = self.store.text_keeper().await?;
         let transaction = self.store.database.begin().await?;
         let run = self.run;
@@ -195,7 +201,7 @@ impl RunRecorder {
             .await?;
         self.store.insert_scores(&transaction, &keeper, scores, |record| (run, record)).await?;
         self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
-        self.store.add_spending_in(&transaction, spent).await?;
+        let booked = self.store.add_spending_in(&transaction, group.spent()).await?;
         refuse_erased(&transaction, self.store.organization).await?;
         let told = match &self.tells {
             Some(names) => {
@@ -206,7 +212,7 @@ impl RunRecorder {
         };
         transaction.commit().await?;
         self.store.events.tell(told);
-        self.store.spending_was_kept(spent).await;
+        self.store.spending_was_kept(booked).await;
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ use crate::{OrganizationRecord, ScopedStore, Store, StoreError};
 const READ_EVERY: Duration = Duration::from_secs(5);
 
 /// A month in UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Month(Date);
 
 impl Month {
@@ -74,20 +74,61 @@ pub(crate) struct Budgets {
 struct Shared {
     budget: Arc<Budget>,
     read_at: Option<Instant>,
+    /// The most that the books were seen to say, and of which month: they only grow, so that it is no matter in which order
+    /// they were read.
+    seen: Option<(Month, NanoDollars)>,
+}
+
+/// An amount that a transaction adds to the books, and what they say with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Booked {
+    amount: NanoDollars,
+    month: Month,
+    total: NanoDollars,
 }
 
 impl Budgets {
-    /// The budget of an organization, and whether its numbers must be read again.
-    fn of(&self, organization: OrganizationId) -> (Arc<Budget>, bool) {
+    /// The budget of an organization.
+    fn of(&self, organization: OrganizationId) -> Arc<Budget> {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = all.entry(organization).or_default();
-        let is_old = shared.read_at.is_none_or(|read_at| read_at.elapsed() >= READ_EVERY);
-        (Arc::clone(&shared.budget), is_old)
+        Arc::clone(&all.entry(organization).or_default().budget)
     }
 
-    fn was_read(&self, organization: OrganizationId) {
+    /// Takes over what was read.
+    fn was_read(
+        &self,
+        organization: OrganizationId,
+        limit: Option<NanoDollars>,
+        read: (Month, NanoDollars),
+    ) {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(organization).or_default().read_at = Some(Instant::now());
+        let shared = all.entry(organization).or_default();
+        shared.read_at = Some(Instant::now());
+        let kept = shared.sees(read);
+        shared.budget.keep_to(limit, kept);
+    }
+
+    /// Takes over what was booked; tells whether the numbers of others must be read again.
+    fn was_booked(&self, organization: OrganizationId, booked: Booked) -> bool {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = all.entry(organization).or_default();
+        let kept = shared.sees((booked.month, booked.total));
+        shared.budget.was_kept(booked.amount, kept);
+        shared.is_old()
+    }
+}
+
+impl Shared {
+    /// What was spent in the newest month, now that the books were seen once more.
+    fn sees(&mut self, (month, total): (Month, NanoDollars)) -> NanoDollars {
+        let seen = self.seen.max(Some((month, total)));
+        self.seen = seen;
+        seen.map_or(total, |(_, total)| total)
+    }
+
+    /// Whether its numbers must be read again.
+    fn is_old(&self) -> bool {
+        self.read_at.is_none_or(|read_at| read_at.elapsed() >= READ_EVERY)
     }
 }
 
@@ -101,11 +142,11 @@ impl Store {
 impl ScopedStore {
     /// What all runs of the organization may spend together this month, with what they spent as it is now.
     pub async fn monthly_budget(&self) -> Result<Arc<Budget>, StoreError> {
-        let (budget, _) = self.budgets.of(self.organization);
         let record = self.organization_record().await?;
-        budget.keep_to(self.monthly_limit(&record), self.spent_in(Month::now()).await?);
-        self.budgets.was_read(self.organization);
-        Ok(budget)
+        let month = Month::now();
+        let spent = self.spent_in(month).await?;
+        self.budgets.was_read(self.organization, self.monthly_limit(&record), (month, spent));
+        Ok(self.budgets.of(self.organization))
     }
 
     /// What the organization may spend in a month: its own budget, or what the server allows it if that is less.
@@ -123,35 +164,97 @@ impl ScopedStore {
         Ok(row.map_or(NanoDollars::ZERO, |row| NanoDollars(row.spent_nanodollars)))
     }
 
-    /// Adds to what was spent this month.
+    /// Adds to what was spent this month; nothing where it costs nothing.
     pub(crate) async fn add_spending_in(
         &self,
         transaction: &ScopedTransaction,
         amount: NanoDollars,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<Booked>, StoreError> {
         if amount == NanoDollars::ZERO {
-            return Ok(());
+            return Ok(None);
         }
         let sql = "INSERT INTO spending (organization_id, month, spent_nanodollars) \
             VALUES ($1, $2, $3) ON CONFLICT (organization_id, month) DO UPDATE \
-            SET spent_nanodollars = spending.spent_nanodollars + excluded.spent_nanodollars";
-        let month = Month::now().to_string();
-        let values = vec![self.organization.0.into(), month.into(), amount.0.into()];
-        transaction.execute_raw(self.statement(sql, values)).await?;
-        Ok(())
+            SET spent_nanodollars = spending.spent_nanodollars + excluded.spent_nanodollars \
+            RETURNING spent_nanodollars";
+        let month = Month::now();
+        let values = vec![self.organization.0.into(), month.to_string().into(), amount.0.into()];
+        let row = transaction.query_one_raw(self.statement(sql, values)).await?;
+        let total = row.map_or(Ok(amount.0), |row| row.try_get_by_index(0))?;
+        Ok(Some(Booked { amount, month, total: NanoDollars(total) }))
     }
 
     /// Says that an amount was kept, and reads again what others spent when that is long ago. What was kept is kept: where it
     /// cannot be read now, the next one reads it, and nobody keeps the same again.
-    pub(crate) async fn spending_was_kept(&self, amount: NanoDollars) {
-        let (budget, is_old) = self.budgets.of(self.organization);
-        budget.was_kept(amount);
-        // Where nobody asked for a budget there is nothing to keep up to date.
-        if amount != NanoDollars::ZERO
-            && is_old
-            && let Err(error) = self.monthly_budget().await
+    pub(crate) async fn spending_was_kept(&self, booked: Option<Booked>) {
+        if let Some(booked) = booked
+            && self.budgets.was_booked(self.organization, booked)
         {
+            self.read_spending().await;
+        }
+    }
+
+    /// The same where only the word of it got lost, and with it what the books say.
+    pub(crate) async fn spending_was_kept_unheard(&self, amount: NanoDollars) {
+        if amount == NanoDollars::ZERO {
+            return;
+        }
+        self.read_spending().await;
+        let booked = Booked { amount, month: Month::now(), total: NanoDollars::ZERO };
+        self.budgets.was_booked(self.organization, booked);
+    }
+
+    async fn read_spending(&self) {
+        if let Err(error) = self.monthly_budget().await {
             tracing::warn!(%error, "what was spent this month could not be read");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use fullbench_types::DEFAULT_ORGANIZATION;
+
+    use super::*;
+
+    /// What is spent once 5 was settled and booked, and the books were read before and after, in any order.
+    async fn spent_after(order: [usize; 3]) -> NanoDollars {
+        let budgets = Budgets::default();
+        let (limit, month) = (Some(NanoDollars(100)), Month::now());
+        budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(10)));
+        let budget = budgets.of(DEFAULT_ORGANIZATION);
+        budget.reserve(NanoDollars(5)).await.unwrap().settle(NanoDollars(5));
+        for step in order {
+            match step {
+                0 => budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(10))),
+                1 => budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(15))),
+                _ => {
+                    let booked = Booked { amount: NanoDollars(5), month, total: NanoDollars(15) };
+                    budgets.was_booked(DEFAULT_ORGANIZATION, booked);
+                }
+            }
+        }
+        budget.spent()
+    }
+
+    #[tokio::test]
+    async fn what_was_booked_counts_once_whenever_the_books_are_read() {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            assert_eq!(spent_after(order).await, NanoDollars(15), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_month_begins_with_nothing() {
+        let budgets = Budgets::default();
+        let month = |date: &str| Month(date.parse().unwrap());
+        for (date, total, spent) in
+            [("2026-11-01", 90, 90), ("2026-12-01", 3, 3), ("2026-11-01", 95, 3)]
+        {
+            budgets.was_read(DEFAULT_ORGANIZATION, None, (month(date), NanoDollars(total)));
+            assert_eq!(budgets.of(DEFAULT_ORGANIZATION).spent(), NanoDollars(spent), "{date}");
         }
     }
 }

@@ -13,7 +13,7 @@ use sea_orm::{
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
-use super::{from_json, time, word};
+use super::{from_json, time, wait_briefly, word};
 use crate::entity::platform::{event, organization};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
@@ -137,6 +137,7 @@ impl ScopedStore {
         if new.is_empty() {
             return Ok(AddedEvents::default());
         }
+        wait_briefly(transaction).await?;
         // The organization's row is held until the commit: numbers become visible in their order.
         let counted = organization::Entity::update_many()
             .col_expr(

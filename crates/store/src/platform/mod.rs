@@ -42,6 +42,7 @@ pub use organizations::{
 };
 pub(crate) use organizations::{
     default_organization, hold_organization, lock_organization, refuse_erased, unknown,
+    wait_briefly,
 };
 pub use outbox::{AfterAttempt, DueDelivery};
 pub use password_hash::PasswordHash;

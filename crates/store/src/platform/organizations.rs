@@ -217,22 +217,25 @@ impl ScopedStore {
     }
 }
 
-/// Lets nobody else change the organization or its members until the transaction ends. Who has to wait for longer than some
-/// seconds is refused for now: an erasure takes its time, and those who wait for it would hold all connections.
+/// Lets nobody else change the organization or its members until the transaction ends. Who has to wait for it waits briefly.
 pub(crate) async fn lock_organization(
     transaction: &impl ConnectionTrait,
     organization: OrganizationId,
 ) -> Result<(), StoreError> {
-    if transaction.get_database_backend() != DbBackend::Postgres {
-        return hold_organization(transaction, organization).await;
+    wait_briefly(transaction).await?;
+    hold_organization(transaction, organization).await
+}
+
+/// Has a transaction be refused for now where it would wait for longer than some seconds for what another one holds: an erasure
+/// takes its time, and those who wait for it would hold all connections, and hold up others.
+pub(crate) async fn wait_briefly(transaction: &impl ConnectionTrait) -> Result<(), StoreError> {
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        transaction.execute_unprepared("SET LOCAL lock_timeout = '5s'").await?;
     }
-    transaction.execute_unprepared("SET LOCAL lock_timeout = '5s'").await?;
-    hold_organization(transaction, organization).await?;
-    transaction.execute_unprepared("SET LOCAL lock_timeout TO DEFAULT").await?;
     Ok(())
 }
 
-/// The same for who waits as long as it takes.
+/// The same as [`lock_organization`] for who waits as long as it takes.
 pub(crate) async fn hold_organization(
     transaction: &impl ConnectionTrait,
     organization: OrganizationId,

@@ -4,7 +4,7 @@ use fullbench_types::{EventKind, Generation, NanoDollars, RunId, RunState, UnitK
 use sea_orm::{TransactionTrait, Value};
 use serde_json::json;
 
-use super::{AddedEvents, NewEvent, refuse_erased, to_json};
+use super::{AddedEvents, NewEvent, refuse_erased, to_json, wait_briefly};
 use crate::insert::InsertMany;
 use crate::runs::now_milliseconds;
 use crate::sealed_text::TextKeeper;
@@ -69,6 +69,7 @@ impl ScopedStore {
             manifests.push((single, keeper.kept(&CONTENT_MANIFEST, &[hash], manifest)?));
         }
         let transaction = self.database.begin().await?;
+        wait_briefly(&transaction).await?;
         let contents = InsertMany {
             table: "dataset_contents",
             columns: CONTENT_COLUMNS,
@@ -122,7 +123,7 @@ impl ScopedStore {
         })
         .await?;
         let spent: NanoDollars = singles.iter().map(|single| single.spent()).sum();
-        self.add_spending_in(&transaction, spent).await?;
+        let booked = self.add_spending_in(&transaction, spent).await?;
         refuse_erased(&transaction, self.organization).await?;
         let finished: Vec<RunId> = singles
             .iter()
@@ -137,7 +138,7 @@ impl ScopedStore {
         }
         transaction.commit().await?;
         self.events.tell(told);
-        self.spending_was_kept(spent).await;
+        self.spending_was_kept(booked).await;
         Ok(())
     }
 

@@ -220,6 +220,14 @@ async fn who_has_to_wait_for_an_erasure_gives_the_connection_back(place: Place) 
         || crate::OrganizationChange { name: Some("new".to_owned()), ..Default::default() };
     let refused = store.scoped(OTHER).change_organization(change()).await.unwrap_err();
     assert!(refused.is_passing(), "{refused}");
+    let event = crate::NewEvent {
+        run: None,
+        kind: fullbench_types::EventKind::EvaluationsCompleted,
+        data: serde_json::json!({}),
+    };
+    let refused = store.scoped(OTHER).add_events(std::slice::from_ref(&event)).await.unwrap_err();
+    assert!(refused.is_passing(), "{refused}");
     drop(holding);
+    store.scoped(OTHER).add_events(&[event]).await.unwrap();
     store.scoped(OTHER).change_organization(change()).await.unwrap();
 }

@@ -6,14 +6,15 @@ mod common;
 use common::backend::{self, Place, on_every_backend};
 use common::version::version;
 use common::{TestServer, answer};
-use fullbench_server::{Quotas, ServerConfig};
+use fullbench_server::{Quotas, ServerConfig, ServingConfig};
 use fullbench_types::DEFAULT_ORGANIZATION;
 use serde_json::{Value, json};
 
 on_every_backend!(
     files_are_stored_up_to_the_quota,
     files_at_the_same_time_share_the_quota,
-    runs_wait_up_to_the_quota
+    runs_wait_up_to_the_quota,
+    streams_are_read_up_to_three_quarters_of_the_connections,
 );
 
 fn config(stored_bytes: Option<u64>, open_runs: Option<u64>) -> ServerConfig {
@@ -108,4 +109,25 @@ async fn runs_wait_up_to_the_quota(place: Place) {
     assert!(status == 200 || status == 202, "{status} {cancelled}");
     server.wait("/v1/organization/usage", |usage| usage["open_runs"]["used"] == 1).await;
     assert_eq!(start("c").await.0, 202);
+}
+
+async fn streams_are_read_up_to_three_quarters_of_the_connections(place: Place) {
+    let serving = ServingConfig { max_connections: 8, ..ServingConfig::default() };
+    let server =
+        TestServer::start_with(place, ServerConfig { serving, ..config(None, None) }).await;
+    let other = server.as_other_organization().await;
+    let open = async || server.request("GET", "/v1/events").send().await.unwrap();
+    let mut streams = Vec::new();
+    for _ in 0..6 {
+        streams.push(open().await);
+    }
+    assert!(streams.iter().all(|stream| stream.status() == 200));
+    let refused = open().await;
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(other.get("/v1/datasets").await.0, 200, "there is room for others");
+    drop((streams.pop(), refused));
+    while open().await.status() != 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) use queue::Queue;
 pub(crate) use reports::Reports;
 pub(crate) use runner::{cancel, end, enqueue};
 pub(crate) use singles::{AnswerSet, Singles, case_mapping};
-pub(crate) use streams::{Place, Streams, Told, written};
+pub(crate) use streams::{Listener, Streams, Told, written};
 pub(crate) use validation::{Reading, engine_format, validate};
 pub(crate) use writer::SingleWriter;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use fullbench_store::EventRecord;
@@ -29,67 +29,86 @@ pub(crate) enum Told {
 }
 
 /// Channels to readers; there is one only while somebody reads.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Streams {
-    channels: Mutex<HashMap<Watched, broadcast::Sender<Told>>>,
-    readers: Arc<Mutex<HashMap<OrganizationId, usize>>>,
+    open: Arc<Mutex<Open>>,
 }
 
-/// The place of a reader among those of its organization.
+#[derive(Debug, Default)]
+struct Open {
+    channels: HashMap<Watched, broadcast::Sender<Told>>,
+    /// How many read of each organization.
+    readers: HashMap<OrganizationId, usize>,
+}
+
+/// What one reader is told from now on.
 #[derive(Debug)]
-pub(crate) struct Place {
-    organization: OrganizationId,
-    readers: Arc<Mutex<HashMap<OrganizationId, usize>>>,
+pub(crate) struct Listener {
+    streams: Streams,
+    watched: Watched,
+    receiver: Option<broadcast::Receiver<Told>>,
 }
 
-impl Drop for Place {
+impl Listener {
+    /// The next thing that is told.
+    pub(crate) async fn told(&mut self) -> Result<Told, RecvError> {
+        match &mut self.receiver {
+            Some(receiver) => receiver.recv().await,
+            None => Err(RecvError::Closed),
+        }
+    }
+}
+
+impl Drop for Listener {
     fn drop(&mut self) {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut entry) = readers.entry(self.organization) {
-            *entry.get_mut() -= 1;
-            if *entry.get() == 0 {
-                entry.remove();
+        // Whoever comes last sees that nobody is left.
+        drop(self.receiver.take());
+        let mut open = self.streams.lock();
+        if let Entry::Occupied(channel) = open.channels.entry(self.watched)
+            && channel.get().receiver_count() == 0
+        {
+            channel.remove();
+        }
+        if let Entry::Occupied(mut readers) = open.readers.entry(self.watched.0) {
+            *readers.get_mut() -= 1;
+            if *readers.get() == 0 {
+                readers.remove();
             }
         }
     }
 }
 
 impl Streams {
-    /// A place for one more reader; none where an organization has as many as it may.
-    pub(crate) fn place(&self, organization: OrganizationId, most: usize) -> Option<Place> {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = readers.entry(organization).or_default();
-        if *count >= most {
+    /// Events from now on; none where as many read of the organization as may.
+    pub(crate) fn read(&self, watched: Watched, most: usize) -> Option<Listener> {
+        let mut open = self.lock();
+        let readers = open.readers.entry(watched.0).or_default();
+        if *readers >= most {
             return None;
         }
-        *count += 1;
-        Some(Place { organization, readers: self.readers.clone() })
+        *readers += 1;
+        let channel = open.channels.entry(watched);
+        let receiver = channel.or_insert_with(|| broadcast::Sender::new(BEHIND)).subscribe();
+        Some(Listener { streams: self.clone(), watched, receiver: Some(receiver) })
     }
 
-    /// Events from now on.
-    pub(crate) fn watch(&self, watched: Watched) -> broadcast::Receiver<Told> {
-        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
-        channels.entry(watched).or_insert_with(|| broadcast::Sender::new(BEHIND)).subscribe()
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tell(&self, event: &EventRecord) {
-        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.lock();
         let mut text = None;
         let run = event.run.map(|run| (event.organization, Some(run)));
         for watched in [Some((event.organization, None)), run].into_iter().flatten() {
-            let Some(channel) = channels.get(&watched) else { continue };
-            if channel.receiver_count() == 0 {
-                channels.remove(&watched);
-                continue;
-            }
+            let Some(channel) = open.channels.get(&watched) else { continue };
             let text = text.get_or_insert_with(|| written(event)).clone();
             let _ = channel.send(Told::Event { number: event.number, text });
         }
     }
 
     fn tell_missed(&self) {
-        let channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
-        for channel in channels.values() {
+        for channel in self.lock().channels.values() {
             let _ = channel.send(Told::Missed);
         }
     }
@@ -127,21 +146,38 @@ pub(crate) fn written(event: &EventRecord) -> Bytes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use uuid::Uuid;
 
     use super::*;
 
+    fn number(number: u128) -> Uuid {
+        Uuid::from_u128(number)
+    }
+
     #[test]
     fn one_organization_does_not_take_the_streams_of_all() {
         let streams = Streams::default();
-        let [greedy, other] = [1, 2].map(|number| OrganizationId(Uuid::from_u128(number)));
-        let held: Vec<Option<Place>> = (0..4).map(|_| streams.place(greedy, 3)).collect();
+        let [greedy, other] =
+            [1, 2].map(|organization| (OrganizationId(number(organization)), None));
+        let held: Vec<Option<Listener>> = (0..4).map(|_| streams.read(greedy, 3)).collect();
         assert_eq!(held.iter().flatten().count(), 3);
-        assert!(streams.place(other, 3).is_some());
+        assert!(streams.read(other, 3).is_some());
         drop(held);
-        assert!(streams.place(greedy, 3).is_some(), "readers that are gone leave their places");
-        assert!(streams.readers.lock().unwrap().is_empty(), "nobody is remembered");
+        assert!(streams.read(greedy, 3).is_some(), "readers that are gone leave their places");
+    }
+
+    #[test]
+    fn nothing_is_left_of_readers_that_are_gone() {
+        let streams = Streams::default();
+        let run = |run: u128| (OrganizationId(number(1)), Some(RunId(number(run))));
+        for ended in 0..1_000 {
+            let (one, another) = (streams.read(run(ended), 2), streams.read(run(ended), 2));
+            drop(one);
+            assert_eq!(streams.lock().channels.len(), 1, "somebody still reads");
+            drop(another);
+        }
+        let open = streams.lock();
+        assert_eq!((open.channels.len(), open.readers.len()), (0, 0));
     }
 }

@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use fullbench_types::{Action, RunId};
 use futures::stream;
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
@@ -18,7 +17,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::PathParts;
 use crate::problem::{Problem, RETRY_AFTER_SECONDS, TOO_MANY};
-use crate::work::{Place, Told, written};
+use crate::work::{Listener, Told, written};
 
 /// Events read from the database together.
 const PAGE: u64 = 200;
@@ -70,12 +69,11 @@ async fn stream_of(
 ) -> Result<Response, Problem> {
     let organization = caller.store.organization();
     let most = app.config().serving.max_connections / 4 * 3;
-    let place = app.streams().place(organization, most.max(1)).ok_or_else(|| {
+    let live = app.streams().read((organization, run), most.max(1)).ok_or_else(|| {
         Problem::new(TOO_MANY, format!("the organization reads {most} streams of events already"))
             .hint("read one stream of the organization instead of one for each run")
             .retry_after(RETRY_AFTER_SECONDS)
     })?;
-    let live = app.streams().watch((organization, run));
     let last = match headers.get("last-event-id").map(|id| id.to_str()) {
         None => None,
         Some(id) => Some(id.ok().and_then(|id| id.trim().parse().ok()).ok_or_else(|| {
@@ -92,7 +90,7 @@ async fn stream_of(
     // A reader that is cut off before its first event knows where to go on, too.
     let start = format!("id: {last}\nretry: {RETRY_MS}\n\n");
     let first = stream::iter([Ok::<_, Infallible>(Bytes::from(start))]);
-    let reader = Reader { app: app.clone(), caller, run, live, last, behind, _place: place };
+    let reader = Reader { app: app.clone(), caller, run, live, last, behind };
     let events = stream::unfold(reader, async |mut reader| {
         let text = reader.next().await?;
         if !reader.may_go_on().await {
@@ -114,10 +112,9 @@ struct Reader {
     app: App,
     caller: Caller,
     run: Option<RunId>,
-    live: broadcast::Receiver<Told>,
+    live: Listener,
     last: u64,
     behind: bool,
-    _place: Place,
 }
 
 impl Reader {
@@ -149,7 +146,7 @@ impl Reader {
             tokio::select! {
                 () = self.app.stop().cancelled() => return None,
                 () = tokio::time::sleep(PULSE) => return Some(Bytes::from_static(b": \n\n")),
-                told = self.live.recv() => match told {
+                told = self.live.told() => match told {
                     Ok(Told::Event { number, text }) if number > self.last => {
                         self.last = number;
                         return Some(text);

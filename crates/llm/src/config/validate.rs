@@ -20,13 +20,19 @@ const COUNTED: [(&str, &str); 6] = [
     ("max_output_tokens", "max_tokens"),
     ("max_tokens_to_sample", "max_tokens"),
 ];
-/// The same inside of Gemini's `generationConfig`.
-const COUNTED_BY_GEMINI: [(&str, &str); 2] =
-    [("maxOutputTokens", "max_tokens"), ("candidateCount", "n")];
+/// The same inside of Gemini's `generationConfig`, which takes both spellings of its names.
+const COUNTED_BY_GEMINI: [(&str, &str); 4] = [
+    ("maxOutputTokens", "max_tokens"),
+    ("max_output_tokens", "max_tokens"),
+    ("candidateCount", "n"),
+    ("candidate_count", "n"),
+];
 
 /// The longest name of a model, and the longest address: more than any provider has.
 const LONGEST_NAME: usize = 255;
 const LONGEST_ADDRESS: usize = 2_048;
+/// The longest path of a local model's file that systems take.
+const LONGEST_PATH: usize = 4_096;
 
 /// The largest of these counts: more tokens than any context has.
 const MAX_LOCAL_SETTING: u64 = 16_777_216;
@@ -43,9 +49,13 @@ impl ModelConfig {
         if self.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
             return Err(ConfigError::new("name", "`name` is blank"));
         }
-        for (field, name) in [("name", &self.name), ("model", &self.model)] {
-            if name.as_deref().is_some_and(|name| name.len() > LONGEST_NAME) {
-                let message = format!("`{field}` has more than {LONGEST_NAME} bytes");
+        let is_local = self.provider == Provider::Local;
+        let longest_model = if is_local { LONGEST_PATH } else { LONGEST_NAME };
+        for (field, name, longest) in
+            [("name", &self.name, LONGEST_NAME), ("model", &self.model, longest_model)]
+        {
+            if name.as_deref().is_some_and(|name| name.len() > longest) {
+                let message = format!("`{field}` has more than {longest} bytes");
                 return Err(ConfigError::new(field, message));
             }
         }
@@ -185,13 +195,12 @@ impl ModelConfig {
                 return Err(ConfigError::new("extra", message));
             }
         }
-        let inner = self.extra.get("generationConfig").and_then(Value::as_object);
-        let counted = COUNTED.iter().find(|(key, _)| self.extra.contains_key(*key)).or_else(|| {
-            COUNTED_BY_GEMINI
-                .iter()
-                .find(|(key, _)| inner.is_some_and(|inner| inner.contains_key(*key)))
-        });
-        let Some((key, field)) = counted else { return Ok(()) };
+        let inner = ["generationConfig", "generation_config"].map(|name| self.extra.get(name));
+        let inner = || inner.iter().flatten().filter_map(|value| value.as_object());
+        let is_inside = |key: &str| inner().any(|inner| inner.contains_key(key));
+        let outside = COUNTED.iter().find(|(key, _)| self.extra.contains_key(*key));
+        let inside = COUNTED_BY_GEMINI.iter().find(|(key, _)| is_inside(key));
+        let Some((key, field)) = outside.or(inside) else { return Ok(()) };
         let message = format!("`extra` sets `{key}`, which budgets are reserved by");
         Err(ConfigError::new("extra", message).hint(format!("set `{field}` of the model instead")))
     }
@@ -372,6 +381,7 @@ mod tests {
             (json!({"extra": {"n": 128}}), "extra"),
             (json!({"extra": {"max_completion_tokens": 1_000_000}}), "extra"),
             (json!({"extra": {"generationConfig": {"maxOutputTokens": 9}}}), "extra"),
+            (json!({"extra": {"generation_config": {"candidate_count": 9}}}), "extra"),
             (json!({"model": "m".repeat(256)}), "model"),
             (json!({"name": "n".repeat(256)}), "name"),
             (json!({"base_url": format!("http://host/{}", "v".repeat(2_048))}), "base_url"),
@@ -405,6 +415,7 @@ mod tests {
             json!({"provider": "anthropic", "n": 1, "top_k": 3}),
             json!({"provider": "local", "model": null, "extra": {"threads": 2, "context_tokens": 512}}),
             json!({"provider": "local", "model": "tiny.gguf", "top_k": 3, "n": 2, "seed": 1}),
+            json!({"provider": "local", "model": format!("{}/tiny.gguf", "deep/".repeat(100))}),
             json!({"provider": "local", "choices": ["A", "B"], "temperature": 0}),
         ] {
             assert_eq!(refused_field(setting.clone()), "accepted", "{setting}");

@@ -98,11 +98,7 @@ impl From<EngineError> for CliError {
             }
             EngineError::Store(error) => return error.into(),
             EngineError::Model(error) => vec![(error.to_string(), error.hint())],
-            error @ EngineError::OutOfBudget { .. } => {
-                let hint = error.hint().map(str::to_owned);
-                vec![(error.to_string(), hint)]
-            }
-            other => vec![(other.to_string(), None)],
+            other => vec![(other.to_string(), other.hint().map(str::to_owned))],
         };
         Self { problems, code, closed_pipe: false }
     }

@@ -86,6 +86,9 @@ pub enum EngineError {
         /// What it spent.
         spent: NanoDollars,
     },
+    /// Embeddings are asked for at a provider where there is a budget.
+    #[error("there is a budget, and what embeddings of `{0}` cost is not counted")]
+    Uncounted(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] fullbench_store::StoreError),
@@ -105,7 +108,7 @@ impl EngineError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Input(_) => ErrorCode::InvalidInput,
+            Self::Input(_) | Self::Uncounted(_) => ErrorCode::InvalidInput,
             Self::OutOfBudget { .. } => ErrorCode::RateLimited,
             Self::Store(error) => error.code(),
             Self::Model(error) => error.code(),
@@ -125,6 +128,9 @@ impl EngineError {
         match self {
             Self::OutOfBudget { .. } => Some(
                 "wait for the next month, or have an admin raise the organization's `cost_budget_monthly_usd`",
+            ),
+            Self::Uncounted(_) => Some(
+                "use a model that runs here, for example `model: all-minilm-l6-v2`, or remove the budget",
             ),
             _ => None,
         }

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::run::{called_model, is_left, memory, no_key, no_price, uncounted};
+use crate::run::{called_model, is_left, memory, no_key, no_price, refuse_uncounted};
 use crate::spec::{EvaluationSpec, LoadedEvaluation};
 use crate::{EngineError, observed, traced};
 
@@ -135,8 +135,7 @@ impl AnswerScorers {
         if monthly.limit().is_none() {
             return Ok(());
         }
-        let mut embedders = self.scorers.iter().flat_map(|scorer| scorer.scorer.embedders());
-        embedders.find_map(uncounted).map_or(Ok(()), |problem| Err(problem.into()))
+        refuse_uncounted(&self.scorers)
     }
 
     /// The score of one scorer.

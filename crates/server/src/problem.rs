@@ -222,9 +222,10 @@ impl From<EngineError> for Problem {
                 let hint = error.hint().unwrap_or_default();
                 Self::new(OUT_OF_BUDGET, error.to_string()).hint(hint)
             }
-            error if error.code() == ErrorCode::InvalidInput => {
-                Self::new(INVALID, error.to_string())
-            }
+            error if error.code() == ErrorCode::InvalidInput => Self {
+                hint: error.hint().map(str::to_owned),
+                ..Self::new(INVALID, error.to_string())
+            },
             error => internal(&error),
         }
     }

@@ -125,13 +125,42 @@ async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Pla
 }
 
 async fn embeddings_are_not_asked_for_where_there_is_a_budget(place: Place) {
-    let server = TestServer::start_with_models(place, "http://models.example").await;
-    let embedded = json!({"input": "a", "output": "b", "reference": "c", "metrics": [
-        {"type": "semantic_similarity", "model": "openai:e", "base_url": "http://models.example/v1"}]});
+    let config = SimulatorConfig { latency_ms: 500.0, ..SimulatorConfig::default() };
+    let simulator = Simulator::start(config).unwrap();
+    let addresses =
+        [simulator.url().as_str(), "http://models.example"].map(|url| url.parse().unwrap());
+    let rules = SentRules { addresses: addresses.into() };
+    let config = ServerConfig { rules, concurrent_runs: 1, ..ServerConfig::default() };
+    let server = TestServer::start_with(place, config).await;
+    let task = json!({"task": {"input": "a", "expected_output": "c"}, "model": priced(&simulator)});
+    let metric = json!({"type": "semantic_similarity", "model": "openai:e",
+        "base_url": "http://models.example/v1"});
+    let (_, execution) = server.post("/v1/executions", task).await;
+    let execution = format!("/v1/executions/{}", execution["execution_id"].as_str().unwrap());
+    // It waits behind the execution, and the budget is there before its turn.
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let cases = [json!({"input": "a", "reference": "c", "output": "b"})];
+    let batch = json!({"dataset_version_id": version(&store, cases.into_iter()).await,
+        "models": ["recorded"], "metrics": [metric]});
+    let (status, job) = server.post("/v1/evaluations/batch", batch.clone()).await;
+    assert_eq!(status, 202, "{job}");
     set_budget(&server, 5.0).await;
-    let (status, problem) = server.post("/v1/evaluations", embedded).await;
-    assert_eq!(status, 422, "{problem}");
-    assert!(problem.to_string().contains("is not counted"), "{problem}");
+    let path = format!("/v1/evaluations/batch/{}", job["job_id"].as_str().unwrap());
+    let ended = server.wait(&path, |job| job["completed_at"].is_string()).await;
+    assert_eq!(ended["status"], "incomplete", "it goes on without the budget: {ended}");
+    assert!(ended.to_string().contains("is not counted"), "{ended}");
+
+    let refused = |(status, problem): (u16, Value)| {
+        assert_eq!(status, 422, "{problem}");
+        assert!(problem.to_string().contains("is not counted"), "{problem}");
+    };
+    refused(server.post("/v1/evaluations/batch", batch).await);
+    let single = json!({"input": "a", "output": "b", "expected_output": "c", "metrics": [metric]});
+    refused(server.post("/v1/evaluations", single).await);
+    server.wait(&execution, |one| one["status"] == "completed").await;
+    refused(server.post(&format!("{execution}/score"), json!({"metrics": [metric]})).await);
+    let (_, kept) = server.get(&execution).await;
+    assert!(!kept.to_string().contains("semantic_similarity"), "nothing is left of it: {kept}");
 }
 
 async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {

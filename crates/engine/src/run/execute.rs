@@ -19,7 +19,7 @@ use super::batches::{Room, batcher, note_open_batches, note_unbatched};
 use super::lane::{Lane, LaneEnd};
 use super::memory::memory;
 use super::opponents::Opponents;
-use super::prepare::PreparedRun;
+use super::prepare::{PreparedRun, refuse_uncounted};
 use super::progress::{LaneCounters, Progress};
 use super::recorder::Recorder;
 use super::scoring::Scoring;
@@ -98,6 +98,9 @@ async fn execute_in_span(
         }
     };
     let monthly = store.monthly_budget().await?;
+    if limit.or(monthly.limit()).is_some() {
+        refuse_uncounted(&scorers)?;
+    }
     let budget = Arc::new(Budget::new(limit, spent).within(monthly));
     let kept_batches = store.provider_batches(record.id);
     let keys = store.keys_for_calls().await?;

@@ -23,7 +23,7 @@ pub use execute::{RunControl, RunEnd, execute};
 pub(crate) use memory::memory;
 pub use plan::{CaseSelection, Plan};
 pub use prepare::{PreparedRun, RunRequest, prepare_new, prepare_resume};
-pub(crate) use prepare::{counted_plan, is_left, no_key, no_price, planned, uncounted};
+pub(crate) use prepare::{counted_plan, is_left, no_key, no_price, planned, refuse_uncounted};
 pub use progress::{LaneSnapshot, Progress, ProgressSnapshot};
 pub use rescore::prepare_rescore;
 pub use sample::Stratum;

@@ -329,15 +329,15 @@ pub(crate) fn no_price(name: &str) -> InputProblem {
 
 /// What is wrong with a model of embeddings where there is a budget: what its calls cost is not counted. One that is served here
 /// costs nothing.
-pub(crate) fn uncounted(embedder: ModelConfig) -> Option<InputProblem> {
-    if price_of(&embedder) == Some(Price::FREE) {
-        return None;
-    }
-    let name = embedder.display_name();
-    let message = format!("there is a budget, and what embeddings of `{name}` cost is not counted");
-    let hint =
-        "use a model that runs here, for example `model: all-minilm-l6-v2`, or remove the budget";
-    Some(InputProblem::new(message).hint(hint))
+fn uncounted(embedder: &ModelConfig) -> Option<EngineError> {
+    let is_free = price_of(embedder) == Some(Price::FREE);
+    (!is_free).then(|| EngineError::Uncounted(embedder.display_name()))
+}
+
+/// Refuses scorers that ask a provider for embeddings, where there is a budget.
+pub(crate) fn refuse_uncounted(scorers: &[NamedScorer]) -> Result<(), EngineError> {
+    let mut embedders = scorers.iter().flat_map(|scorer| scorer.scorer.embedders());
+    embedders.find_map(|embedder| uncounted(&embedder)).map_or(Ok(()), Err)
 }
 
 /// What is wrong with models that have no price where there is a budget.
@@ -357,7 +357,9 @@ fn missing_prices(evaluation: &LoadedEvaluation, monthly: &Budget) -> Vec<InputP
         }
     }
     for (field, embedder) in asked_embedders(evaluation) {
-        problems.extend(uncounted(embedder).map(|problem| evaluation.problem(&field, problem)));
+        let Some(error) = uncounted(&embedder) else { continue };
+        let problem = InputProblem::new(error.to_string()).hint(error.hint().unwrap_or_default());
+        problems.push(evaluation.problem(&field, problem));
     }
     problems
 }

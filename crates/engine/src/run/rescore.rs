@@ -8,7 +8,7 @@ use fullbench_score::{NamedScorer, ScorerConfig};
 use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
 
 use super::open::OpenLane;
-use super::prepare::{PreparedRun, compiled, no_key, planned, refuse_deleted};
+use super::prepare::{PreparedRun, compiled, no_key, planned, refuse_deleted, refuse_uncounted};
 use crate::spec::{check_opponent, stored_spec};
 use crate::{EngineError, InputProblem};
 
@@ -41,6 +41,9 @@ pub async fn prepare_rescore(
             EngineError::StoredSpec(format!("a scorer cannot be stored: {error}"))
         })?);
         spec.scorers.push(config.clone());
+    }
+    if store.monthly_budget().await?.limit().is_some() {
+        refuse_uncounted(&new)?;
     }
     if needs_keys {
         let asked: Vec<ModelConfig> =

@@ -90,7 +90,10 @@ async fn work_on(app: &App, queued: QueuedRun, cancelled: CancellationToken) -> 
         return true;
     }
     tracing::warn!(run = %queued.run, %error, "a run could not be carried out");
-    let ended = end(&store, queued.run, RunState::Failed, &[error.to_string()]).await;
+    // Without the budget it could go on.
+    let is_open = matches!(error, EngineError::Uncounted(_));
+    let state = if is_open { RunState::Incomplete } else { RunState::Failed };
+    let ended = end(&store, queued.run, state, &[error.to_string()]).await;
     if let Err(error) = &ended {
         tracing::error!(run = %queued.run, %error, "the state of a run could not be kept");
     }

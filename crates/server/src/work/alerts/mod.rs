@@ -37,23 +37,25 @@ pub(super) fn start(app: &App) -> Result<(), StartError> {
     let outgoing = Outgoing::new(app.config().allow_private_webhooks);
     let outgoing = Arc::new(outgoing.map_err(StartError::Webhooks)?);
     send::start(app, outgoing);
-    let app = app.clone();
-    app.tasks().clone().spawn(async move {
-        let wait = app.config().alert_every.min(LOOK_AGAIN);
-        loop {
-            let looking = (0..AT_ONCE).map(|_| look_at_due(&app));
-            for looked in futures::future::join_all(looking).await {
-                if let Err(error) = looked {
-                    tracing::warn!(%error, "rules of alerts could not be read");
-                }
-            }
-            tokio::select! {
-                () = app.stop().cancelled() => return,
-                () = tokio::time::sleep(wait) => {}
-            }
-        }
-    });
+    for _ in 0..AT_ONCE {
+        let app = app.clone();
+        app.tasks().clone().spawn(async move { keep_looking(&app).await });
+    }
     Ok(())
+}
+
+/// Looks at rules until the server stops. Whoever is at one that takes long holds up nobody else.
+async fn keep_looking(app: &App) {
+    let wait = app.config().alert_every.min(LOOK_AGAIN);
+    loop {
+        if let Err(error) = look_at_due(app).await {
+            tracing::warn!(%error, "rules of alerts could not be read");
+        }
+        tokio::select! {
+            () = app.stop().cancelled() => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
 }
 
 /// Looks at one rule after the other until none is due.

@@ -16,11 +16,9 @@ impl Store {
 
     /// Runs that wait for a server to begin with them, of all organizations, by priority.
     pub async fn waiting_runs(&self) -> Result<Vec<(Priority, u64)>, StoreError> {
-        // A single evaluation is worked on as soon as it is there.
-        let not_queued = [RunOrigin::CommandLine, RunOrigin::Evaluation].map(RunOrigin::as_str);
         let counts: Vec<(String, i64)> = run::Entity::find()
             .filter(run::Column::State.eq(RunState::Pending.as_str()))
-            .filter(run::Column::Origin.is_not_in(not_queued))
+            .filter(run::Column::Origin.ne(RunOrigin::CommandLine.as_str()))
             .select_only()
             .column(run::Column::Priority)
             .column_as(run::Column::Id.count(), "runs")

@@ -61,14 +61,14 @@ pub(super) async fn start(app: &App) -> Result<(), EngineError> {
 }
 
 /// Puts runs into the queue that nobody here has: those of other servers that share the store and may be gone. Whoever has one
-/// holds its lock; a single evaluation that waits for late scores has none, and is left to the next start.
+/// holds its lock; a single evaluation that waits for late scores runs and has none, and is left to the next start.
 async fn take_over(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
         if app.queue().has(run) {
             continue;
         }
         let record = app.store().scoped(organization).run(run).await?;
-        if record.order.origin != RunOrigin::Evaluation {
+        if record.order.origin != RunOrigin::Evaluation || record.state == RunState::Pending {
             app.queue().push(QueuedRun { organization, run, priority, cause: None });
         }
     }
@@ -238,7 +238,8 @@ pub(crate) async fn end(
         RunState::Failed => EventKind::RunFailed,
         _ => EventKind::RunIncomplete,
     };
-    metrics::counter!("fullbench_runs_ended_total", "state" => state.as_str()).increment(1);
     let end = EndOfRun { state, notes, summary: summary.as_ref(), kind, told };
-    Ok(store.end_run(id, end).await?)
+    let ended = store.end_run(id, end).await?;
+    metrics::counter!("fullbench_runs_ended_total", "state" => state.as_str()).increment(1);
+    Ok(ended)
 }

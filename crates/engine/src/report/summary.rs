@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fullbench_llm::{ModelConfig, Provider};
 use fullbench_store::{
-    DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
+    BUDGET_NOTES, DatasetVersion, ResultDetail, RunRecord, ScopedStore, StoreError, UnitResult,
 };
 use fullbench_types::{NanoDollars, UnitKey, UnscoredReason};
 use serde::{Deserialize, Serialize};
@@ -366,7 +366,7 @@ pub(super) async fn read_results(
 
 /// Why units without a record have none.
 fn open_reason(run: &RunRecord) -> UnscoredReason {
-    let out_of_budget = run.notes.iter().any(|note| note.starts_with("stopped at the budget"));
+    let out_of_budget = run.notes.iter().any(|note| note.starts_with(BUDGET_NOTES));
     if out_of_budget { UnscoredReason::BudgetExhausted } else { UnscoredReason::Cancelled }
 }
 

@@ -8,7 +8,9 @@ use fullbench_llm::{
     Provider,
 };
 use fullbench_score::NamedScorer;
-use fullbench_store::{CacheLimits, DiskCache, RunRecord, ScopedStore, StoreError, ToldNames};
+use fullbench_store::{
+    BUDGET_NOTES, CacheLimits, DiskCache, RunRecord, ScopedStore, StoreError, ToldNames,
+};
 use fullbench_types::{NanoDollars, RunOrigin, RunState};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -290,21 +292,22 @@ async fn stopping_when<T>(
     }
 }
 
-/// Why the money did not suffice, and what to do about it.
+/// Why the money did not suffice, and what to do about it; begins as [`BUDGET_NOTES`] do.
 fn budget_note(budget: &Budget) -> String {
-    match budget.refused() {
+    let why = match budget.refused() {
         Some(BudgetExhausted { needed: None, limit, .. }) => format!(
-            "stopped before a call of a model without a known price, since there is a budget of {limit}: start it again with `price` for the model, or without the budget"
+            "first call of a model without a known price, since there is a budget of {limit}: start it again with `price` for the model, or without the budget"
         ),
         Some(BudgetExhausted { is_shared: true, limit, spent, .. }) => format!(
-            "stopped at the organization's budget of {limit} a month with {spent} spent, since the next call might have passed it: `fullbench resume` goes on in the next month, or with a larger budget"
+            "organization's budget of {limit} a month with {spent} spent, since the next call might have passed it: `fullbench resume` goes on in the next month, or with a larger budget"
         ),
         _ => format!(
-            "stopped at the budget of {} with {} spent, since the next call might have passed it: `fullbench resume --budget USD` goes on with more",
+            "budget of {} with {} spent, since the next call might have passed it: `fullbench resume --budget USD` goes on with more",
             budget.limit().unwrap_or_default(),
             budget.spent()
         ),
-    }
+    };
+    format!("{BUDGET_NOTES}{why}")
 }
 
 /// What events call the models and scorers of a run.

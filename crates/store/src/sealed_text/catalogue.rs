@@ -95,8 +95,8 @@ pub(crate) const RUN_SPEC: SealedColumn = parts(
         part(&["prompt", "messages", "*", "text"], Gone::Text),
     ],
 );
-/// What notes begin with that say that the money did not suffice.
-const BUDGET_NOTES: &str = "stopped at the ";
+/// What notes of runs begin with that say that the money did not suffice.
+pub const BUDGET_NOTES: &str = "stopped at the ";
 /// That the money did not suffice stays plain: why units are open is counted.
 pub(crate) const RUN_NOTES: SealedColumn =
     parts("runs", "notes", &[Part { plain: Some(BUDGET_NOTES), ..part(&["*"], Gone::Nothing) }]);

@@ -68,6 +68,28 @@ fn scorers_of_a_file_are_checked_before_anything_changes() {
 }
 
 #[test]
+fn embeddings_that_a_budget_does_not_see_are_refused_before_anything_changes() {
+    let embedded = "\
+scorers:
+  - { type: semantic_similarity, model: \"openai:e\", base_url: \"http://models.example/v1\" }
+";
+    let folder = ran();
+    folder.file("more.yaml", embedded);
+    let refused = |folder: &Folder, arguments: &[&str]| {
+        let said = folder.run(arguments);
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains("is not counted"), "{}", said.stderr);
+        let shown = folder.run(&["show", "-o", "json"]).json();
+        assert_eq!(shown["scorers"].as_array().unwrap().len(), 1);
+        assert_eq!(folder.run(&["resume", "--quiet"]).code, Some(0), "nothing is left to do");
+    };
+    refused(&folder, &["rescore", "--scorers", "more.yaml", "--budget", "1"]);
+    folder.file("fullbench.yaml", &format!("{EVALUATION}budget: {{ usd: 1 }}\n"));
+    assert_eq!(folder.run(&["run", "--quiet"]).code, Some(0));
+    refused(&folder, &["rescore", "--scorers", "more.yaml"]);
+}
+
+#[test]
 fn a_person_scores_what_waits_for_one() {
     let folder = ran();
     folder.file(

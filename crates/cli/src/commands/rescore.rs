@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fullbench_engine::{Definitions, load_scorers, prepare_rescore};
 use fullbench_score::ScorerConfig;
+use fullbench_types::NanoDollars;
 
 use super::run::{carry_out, check_html};
 use crate::arguments::rescore::RescoreArguments;
@@ -17,7 +18,8 @@ pub(crate) async fn run(arguments: &RescoreArguments, home: &Home) -> Result<Exi
     let scorers = scorers(&arguments.scorers, &Definitions::read(&store).await?)?;
     let record = store.find_run(&arguments.run).await?;
     let needs_keys = !arguments.control.cache_only;
-    let prepared = prepare_rescore(record, &store, &scorers, needs_keys).await?;
+    let budget = arguments.control.budget.map(NanoDollars::from_dollars);
+    let prepared = prepare_rescore(record, &store, &scorers, budget, needs_keys).await?;
     carry_out(prepared, &arguments.control, &arguments.report).await
 }
 

@@ -6,17 +6,20 @@ use std::sync::Arc;
 use fullbench_llm::ModelConfig;
 use fullbench_score::{NamedScorer, ScorerConfig};
 use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
+use fullbench_types::NanoDollars;
 
 use super::open::OpenLane;
 use super::prepare::{PreparedRun, compiled, no_key, planned, refuse_deleted, refuse_uncounted};
 use crate::spec::{check_opponent, stored_spec};
 use crate::{EngineError, InputProblem};
 
-/// Adds scorers to a run and prepares it so that its answers are scored by them, and by nothing else.
+/// Adds scorers to a run and prepares it so that its answers are scored by them, and by nothing else; with a budget for this time
+/// alone, where there is one.
 pub async fn prepare_rescore(
     record: RunRecord,
     store: &ScopedStore,
     added: &[ScorerConfig],
+    budget: Option<NanoDollars>,
     needs_keys: bool,
 ) -> Result<PreparedRun, EngineError> {
     let lock = store.lock_run(record.id).await?;
@@ -42,7 +45,8 @@ pub async fn prepare_rescore(
         })?);
         spec.scorers.push(config.clone());
     }
-    if store.monthly_budget().await?.limit().is_some() {
+    let has_own_budget = budget.is_some() || spec.budget.is_some();
+    if has_own_budget || store.monthly_budget().await?.limit().is_some() {
         refuse_uncounted(&new)?;
     }
     if needs_keys {

@@ -96,7 +96,7 @@ async fn score(
     }
     let scorers = load_sent_scorers(&scorers, &definitions, &app.config().rules)
         .map_err(|error| Problem::from(error).renamed("scorers", "metrics"))?;
-    let prepared = prepare_rescore(run, store, &scorers, true).await?;
+    let prepared = prepare_rescore(run, store, &scorers, None, true).await?;
     let control = RunControl {
         stop: app.stop().clone(),
         cache_mode: CacheMode::Use,

@@ -96,6 +96,20 @@ impl Budget {
         self.lock().refused
     }
 
+    /// Refuses where nothing is left, before anything is begun that would be refused at its first call.
+    ///
+    /// # Errors
+    /// When what may be spent is spent.
+    pub fn refuse_used_up(&self) -> Result<(), BudgetExhausted> {
+        let mut state = self.lock();
+        let spent = state.spent();
+        let Some(limit) = state.limit.filter(|limit| spent >= *limit) else { return Ok(()) };
+        let needed = Some(NanoDollars::ZERO);
+        let refused = BudgetExhausted { is_shared: false, limit, spent, needed };
+        state.refused = Some(refused);
+        Err(refused)
+    }
+
     /// Takes over the limit and what was spent from whoever keeps the books, others' calls among it.
     pub fn keep_to(&self, limit: Option<NanoDollars>, kept: NanoDollars) {
         let mut state = self.lock();

@@ -57,6 +57,13 @@ async fn a_month_is_kept_over_all_runs_together(place: Place) {
         notes.push(ended.to_string());
     }
     assert!(notes.iter().any(|note| note.contains("budget of $0.002")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("budget_exhausted")), "{notes:?}");
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let measured = client.get(format!("{}/metrics", server.url)).send().await.unwrap();
+    let measured = measured.text().await.unwrap();
+    let refusing =
+        format!("fullbench_budget_refusing{{organization=\"{}\"}}", DEFAULT_ORGANIZATION.0);
+    assert!(measured.contains(&format!("{refusing} 1")), "{measured}");
     let spent = store.spent_in(Month::now()).await.unwrap();
     assert!(spent > NanoDollars::ZERO && spent <= limit, "{spent} of {limit}");
     set_budget(&server, spent.dollars()).await;

@@ -86,6 +86,26 @@ async fn late_scores_are_kept_once_the_database_is_back() {
     assert_eq!(simulator.stats().repeated_prompts, 0, "nobody asked the judge again");
 }
 
+#[tokio::test]
+async fn what_a_judge_was_paid_for_is_kept_once_the_database_is_back() {
+    let simulator = simulator(700.0);
+    let Some((server, wire)) = server_on_a_wire(&simulator).await else { return };
+    let body = json!({"input": "Say hello.", "output": "hello", "metrics": ["coherence"],
+        "config": {"evaluator_model": model(&simulator)}});
+    let asking =
+        tokio::spawn(common::with_json(server.request("POST", "/v1/evaluations"), &body).send());
+    while simulator.stats().calls == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    wire.cut();
+    assert_eq!(asking.await.unwrap().unwrap().status().as_u16(), 503);
+    wire.mend();
+    let kept = server.wait("/v1/evaluations", |all| all["total"] == 1).await;
+    assert_eq!(kept["runs"][0]["status"], "completed", "{kept}");
+    let spent = server.store.scoped(DEFAULT_ORGANIZATION).spent_in(Month::now()).await.unwrap();
+    assert!(spent > NanoDollars::ZERO);
+}
+
 /// Prometheus waits for twenty seconds, and would see nothing at all of the server after that.
 #[tokio::test]
 async fn measurements_say_that_the_database_is_away() {

@@ -32,6 +32,7 @@ mod location;
 mod lock;
 mod migration;
 mod objects;
+mod patience;
 mod platform;
 mod postgres;
 mod progress;
@@ -99,6 +100,7 @@ pub use results::{ResultDetail, ScoreEntry, UnitResult};
 pub use rollup::{AnswerTimes, GenerationCount, ScoreCount};
 pub use runs::{NewRun, RunFilter, RunOrder, RunRecord};
 pub use sealed_text::SealedTexts;
+pub use sealed_text::catalogue::BUDGET_NOTES;
 pub use spending::{Month, SpendingCeilings};
 pub use status::{DatabaseKind, DatabaseStatus, TableRows};
 pub use vault::{

@@ -1,28 +1,21 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use fullbench_types::{
     ErrorCode, EventKind, Generation, NanoDollars, RunId, Score, UnitFailure, UnitKey,
 };
 use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
+use crate::patience::Patience;
 use crate::platform::{AddedEvents, refuse_erased};
 use crate::runs::now_milliseconds;
 use crate::sealed_text::{RowKey, TextKeeper, catalogue};
 use crate::{LaneProgress, NewEvent, ScopedStore, StoreError};
-
-/// How long to wait before results are kept again that could not be, which doubles up to an end.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// For how long that is tried.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What a unit got from its model.
 #[derive(Debug, Clone, Copy)]
@@ -158,8 +151,7 @@ impl RunRecorder {
         group: RecordedGroup<'_>,
         give_up: impl Future<Output = ()>,
     ) -> Result<(), StoreError> {
-        let mut give_up = std::pin::pin!(give_up);
-        let (mut pause, until) = (FIRST_PAUSE, Instant::now() + PATIENCE);
+        let mut patience = Patience::new(self.run, give_up);
         let mut is_uncertain = false;
         loop {
             let committed = async {
@@ -171,17 +163,10 @@ impl RunRecorder {
                 self.commit_group(group).await
             };
             match committed.await {
-                Err(error) if error.is_passing() && Instant::now() < until => {
-                    tracing::warn!(run = %self.run, %error, "results wait until they can be kept");
-                    tokio::select! {
-                        () = &mut give_up => return Err(error),
-                        () = tokio::time::sleep(pause) => {}
-                    }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                    is_uncertain = true;
-                }
-                ended => return ended,
+                Err(error) => patience.wait(error).await?,
+                Ok(()) => return Ok(()),
             }
+            is_uncertain = true;
         }
     }
 

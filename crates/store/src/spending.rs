@@ -74,9 +74,10 @@ pub(crate) struct Budgets {
 struct Shared {
     budget: Arc<Budget>,
     read_at: Option<Instant>,
-    /// The most that the books were seen to say, and of which month: they only grow, so that it is no matter in which order
-    /// they were read.
+    /// What the books were seen to say last, and of which month.
     seen: Option<(Month, NanoDollars)>,
+    /// How often they were seen.
+    looks: u64,
 }
 
 /// An amount that a transaction adds to the books, and what they say with it.
@@ -94,16 +95,27 @@ impl Budgets {
         Arc::clone(&all.entry(organization).or_default().budget)
     }
 
-    /// Takes over what was read.
+    /// How often the books were seen when a read of them begins.
+    fn looks(&self, organization: OrganizationId) -> u64 {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(organization).or_default().looks
+    }
+
+    /// Takes over what was read. Where the books were seen meanwhile nobody knows which is newer, but within a month they only
+    /// grow; else what was read is believed, which is less where the organization was erased or the clock was set back.
     fn was_read(
         &self,
         organization: OrganizationId,
         limit: Option<NanoDollars>,
         read: (Month, NanoDollars),
+        looks_before: u64,
     ) {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = all.entry(organization).or_default();
         shared.read_at = Some(Instant::now());
+        if shared.looks == looks_before {
+            shared.seen = None;
+        }
         let kept = shared.sees(read);
         shared.budget.keep_to(limit, kept);
     }
@@ -120,10 +132,11 @@ impl Budgets {
 
 impl Shared {
     /// What was spent in the newest month, now that the books were seen once more.
-    fn sees(&mut self, (month, total): (Month, NanoDollars)) -> NanoDollars {
-        let seen = self.seen.max(Some((month, total)));
-        self.seen = seen;
-        seen.map_or(total, |(_, total)| total)
+    fn sees(&mut self, read: (Month, NanoDollars)) -> NanoDollars {
+        let seen = self.seen.map_or(read, |seen| seen.max(read));
+        self.seen = Some(seen);
+        self.looks += 1;
+        seen.1
     }
 
     /// Whether its numbers must be read again.
@@ -142,10 +155,11 @@ impl Store {
 impl ScopedStore {
     /// What all runs of the organization may spend together this month, with what they spent as it is now.
     pub async fn monthly_budget(&self) -> Result<Arc<Budget>, StoreError> {
+        let looks = self.budgets.looks(self.organization);
         let record = self.organization_record().await?;
-        let month = Month::now();
+        let (limit, month) = (self.monthly_limit(&record), Month::now());
         let spent = self.spent_in(month).await?;
-        self.budgets.was_read(self.organization, self.monthly_limit(&record), (month, spent));
+        self.budgets.was_read(self.organization, limit, (month, spent), looks);
         Ok(self.budgets.of(self.organization))
     }
 
@@ -155,6 +169,15 @@ impl ScopedStore {
         let own = record.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
         let ceiling = self.budgets.ceilings.get().and_then(|ceilings| ceilings.of(record.plan));
         own.into_iter().chain(ceiling).min()
+    }
+
+    /// Whether a call was refused since what was spent left no room for it, and there is no more room since.
+    #[must_use]
+    pub fn is_refusing(&self, limit: NanoDollars, spent: NanoDollars) -> bool {
+        let refused = self.budgets.of(self.organization).refused();
+        refused.is_some_and(|refused| {
+            refused.needed.is_some() && refused.limit >= limit && refused.spent <= spent
+        })
     }
 
     /// What was spent in a month.
@@ -219,17 +242,27 @@ mod tests {
 
     use super::*;
 
+    const LIMIT: Option<NanoDollars> = Some(NanoDollars(100));
+
+    fn month(date: &str) -> Month {
+        Month(date.parse().unwrap())
+    }
+
     /// What is spent once 5 was settled and booked, and the books were read before and after, in any order.
     async fn spent_after(order: [usize; 3]) -> NanoDollars {
         let budgets = Budgets::default();
-        let (limit, month) = (Some(NanoDollars(100)), Month::now());
-        budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(10)));
+        let month = month("2026-11-01");
+        let read = |total, looks| {
+            budgets.was_read(DEFAULT_ORGANIZATION, LIMIT, (month, NanoDollars(total)), looks);
+        };
+        read(10, 0);
         let budget = budgets.of(DEFAULT_ORGANIZATION);
         budget.reserve(NanoDollars(5)).await.unwrap().settle(NanoDollars(5));
+        let looks = budgets.looks(DEFAULT_ORGANIZATION);
         for step in order {
             match step {
-                0 => budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(10))),
-                1 => budgets.was_read(DEFAULT_ORGANIZATION, limit, (month, NanoDollars(15))),
+                0 => read(10, looks),
+                1 => read(15, looks),
                 _ => {
                     let booked = Booked { amount: NanoDollars(5), month, total: NanoDollars(15) };
                     budgets.was_booked(DEFAULT_ORGANIZATION, booked);
@@ -247,14 +280,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_month_begins_with_nothing() {
+    fn books_that_nobody_wrote_in_meanwhile_are_believed() {
         let budgets = Budgets::default();
-        let month = |date: &str| Month(date.parse().unwrap());
-        for (date, total, spent) in
-            [("2026-11-01", 90, 90), ("2026-12-01", 3, 3), ("2026-11-01", 95, 3)]
+        // A new month, a clock that is set back, an organization that was erased.
+        for (date, total) in
+            [("2026-11-01", 90), ("2026-12-01", 3), ("2026-11-01", 95), ("2026-11-01", 0)]
         {
-            budgets.was_read(DEFAULT_ORGANIZATION, None, (month(date), NanoDollars(total)));
-            assert_eq!(budgets.of(DEFAULT_ORGANIZATION).spent(), NanoDollars(spent), "{date}");
+            let looks = budgets.looks(DEFAULT_ORGANIZATION);
+            budgets.was_read(DEFAULT_ORGANIZATION, LIMIT, (month(date), NanoDollars(total)), looks);
+            assert_eq!(budgets.of(DEFAULT_ORGANIZATION).spent(), NanoDollars(total), "{date}");
         }
     }
 }

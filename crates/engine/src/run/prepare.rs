@@ -313,12 +313,9 @@ pub(crate) fn no_key(variable: &str) -> InputProblem {
 
 /// Refuses what costs money once the organization has spent what it may in a month.
 pub(crate) fn is_left(monthly: &Budget) -> Result<(), EngineError> {
-    match monthly.limit() {
-        Some(limit) if monthly.spent() >= limit => {
-            Err(EngineError::OutOfBudget { limit, spent: monthly.spent() })
-        }
-        _ => Ok(()),
-    }
+    let used_up = monthly.refuse_used_up();
+    used_up
+        .map_err(|refused| EngineError::OutOfBudget { limit: refused.limit, spent: refused.spent })
 }
 
 /// A budget cannot be kept for this model, since nobody knows its price.

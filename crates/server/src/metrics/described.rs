@@ -49,6 +49,10 @@ pub(super) fn describe() {
             "fullbench_budget_used_ratio",
             "What an organization spent of what it may spend this month",
         ),
+        (
+            "fullbench_budget_refusing",
+            "1 once a call found no room in what an organization may spend this month",
+        ),
         ("fullbench_alerts_firing", "Rules that fire, by what they watch"),
         ("fullbench_info", "The version of the server"),
     ] {

@@ -55,13 +55,17 @@ async fn look_at_budgets(app: &App) {
         if let Ok(spent) = store.spent_in(Month::now()).await {
             metrics::gauge!("fullbench_budget_used_ratio", "organization" => id.clone())
                 .set(spent.dollars() / budget.dollars());
+            let is_refusing = store.is_refusing(budget, spent);
+            metrics::gauge!("fullbench_budget_refusing", "organization" => id.clone())
+                .set(f64::from(is_refusing));
         }
         told.insert(id);
     }
     let mut before = BUDGETS_TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     for gone in before.difference(&told) {
-        metrics::gauge!("fullbench_budget_used_ratio", "organization" => gone.clone())
-            .set(f64::NAN);
+        for name in ["fullbench_budget_used_ratio", "fullbench_budget_refusing"] {
+            metrics::gauge!(name, "organization" => gone.clone()).set(f64::NAN);
+        }
     }
     before.extend(told);
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{AddedEvents, NewEvent, refuse_erased, to_json, wait_briefly};
 use crate::insert::InsertMany;
+use crate::patience::Patience;
 use crate::runs::now_milliseconds;
 use crate::sealed_text::TextKeeper;
 use crate::sealed_text::catalogue::{CONTENT_MANIFEST, RUN_SPEC};
@@ -58,6 +59,32 @@ impl SingleRun {
 }
 
 impl ScopedStore {
+    /// Keeps one that could not be kept a moment before, as soon as the store can be used, so that nothing is lost that was paid
+    /// for; until it is told to give up.
+    pub async fn record_single_insisting(
+        &self,
+        single: &SingleRun,
+        give_up: impl Future<Output = ()>,
+    ) -> Result<(), StoreError> {
+        let id = single.run.id;
+        let mut patience = Patience::new(id, give_up);
+        loop {
+            let kept = match self.run(id).await {
+                // Only the word of it got lost.
+                Ok(_) => {
+                    self.spending_was_kept_unheard(single.spent()).await;
+                    return Ok(());
+                }
+                Err(StoreError::RunNotFound(_)) => self.record_singles(&[single]).await,
+                Err(error) => Err(error),
+            };
+            match kept {
+                Err(error) => patience.wait(error).await?,
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
     /// Keeps such runs, each whole or not at all, and tells of those that are finished.
     pub async fn record_singles(&self, singles: &[&SingleRun]) -> Result<(), StoreError> {
         let now = now_milliseconds();

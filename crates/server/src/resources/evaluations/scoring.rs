@@ -113,20 +113,54 @@ impl Single {
                 done = running.next() => match done {
                     Some(Ok((place, score))) => scored.add(place, score),
                     Some(Err(_)) => {}
-                    None => return self.finish(scored).await,
+                    None => return self.finish_paid(scored, running, &tasks).await,
                 },
                 () = &mut deadline => break,
             }
         }
         // What is there is kept now; the rest is added when it comes.
-        let partial = self.finish(scored).await?;
-        let later = add_later(self.app.clone(), self.store.clone(), self.id, running);
-        self.app.tasks().clone().spawn(tasks.track_future(later));
-        Ok(partial)
+        self.finish_paid(scored, running, &tasks).await
     }
 
     /// Keeps the scores, and shows them.
     async fn finish(&mut self, scored: Scored) -> Result<Response, Problem> {
+        let (record, shown) = self.finished(scored);
+        self.app.writer().write(self.store.clone(), record).await?;
+        Ok((StatusCode::CREATED, Json(shown)).into_response())
+    }
+
+    /// The same with scores that were paid for, and others that are still on their way: where they cannot be kept now, the
+    /// caller is told so, and they are kept as soon as they can.
+    async fn finish_paid(
+        &mut self,
+        scored: Scored,
+        running: Scoring,
+        tasks: &TaskTracker,
+    ) -> Result<Response, Problem> {
+        let (record, shown) = self.finished(scored);
+        let (app, store) = (self.app.clone(), self.store.clone());
+        let written = app.writer().write(store.clone(), record.clone()).await;
+        let has_to_wait = written.as_ref().is_err_and(|problem| problem.retry_after.is_some());
+        if has_to_wait || !running.is_empty() {
+            let (app, id) = (app.clone(), self.id);
+            let later = async move {
+                if has_to_wait {
+                    let stopped = app.stop().cancelled();
+                    if let Err(error) = store.record_single_insisting(&record, stopped).await {
+                        tracing::error!(run = %id, %error, "scores could not be kept");
+                    }
+                }
+                if !running.is_empty() {
+                    add_later(app, store, id, running).await;
+                }
+            };
+            self.app.tasks().clone().spawn(tasks.track_future(later));
+        }
+        written.map(|()| (StatusCode::CREATED, Json(shown)).into_response())
+    }
+
+    /// What is kept of the scores, and what is shown.
+    fn finished(&mut self, scored: Scored) -> (SingleRun, Evaluation) {
         let Scored { by_place: scores, spent_on_open } = scored;
         let took = self.started.elapsed().as_millis() as u64;
         let evaluation = {
@@ -148,7 +182,6 @@ impl Single {
         let metadata = self.order.labels.clone();
         self.order.labels.insert(LATENCY.to_owned(), json!(took));
         let record = self.record(state, scores.into_iter().flatten().collect(), spent_on_open);
-        self.app.writer().write(self.store.clone(), record).await?;
         let completed = evaluation.status == EvaluationStatus::Completed;
         let evaluation = Evaluation {
             latency_ms: took,
@@ -156,7 +189,7 @@ impl Single {
             metadata,
             ..evaluation
         };
-        Ok((StatusCode::CREATED, Json(evaluation)).into_response())
+        (record, evaluation)
     }
 
     fn record(

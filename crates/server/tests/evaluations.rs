@@ -7,7 +7,7 @@ use common::backend::{self, Place, on_every_backend};
 use common::version::version;
 use common::{TestServer, answer, with_json};
 use fullbench_simllm::{Simulator, SimulatorConfig};
-use fullbench_types::{DEFAULT_ORGANIZATION, RunId, RunState};
+use fullbench_types::{DEFAULT_ORGANIZATION, Priority, RunId, RunState};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -15,6 +15,7 @@ on_every_backend!(
     an_answer_is_scored_kept_and_listed,
     a_judge_that_takes_long_gives_a_partial_result_that_is_completed_later,
     an_answer_can_be_scored_by_the_queue,
+    an_answer_that_waits_for_a_server_that_is_gone_is_scored_by_another,
     mistakes_are_told_with_their_fields,
     a_request_with_a_key_is_carried_out_once,
     a_batch_runs_is_read_and_exported,
@@ -106,6 +107,20 @@ async fn an_answer_can_be_scored_by_the_queue(place: Place) {
     let path = format!("/v1/evaluations/{}", made["evaluation_id"].as_str().unwrap());
     let kept = server.wait(&path, |kept| kept["status"] == "completed").await;
     assert!(kept["scores"]["tone"].is_number(), "{kept}");
+}
+
+async fn an_answer_that_waits_for_a_server_that_is_gone_is_scored_by_another(place: Place) {
+    let server = TestServer::start(place).await;
+    let body = json!({"input": "a", "output": "b", "metrics": ["bleu"], "expected_output": "b",
+        "config": {"sync": false, "priority": "high"}});
+    let (_, made) = server.post("/v1/evaluations", body).await;
+    let path = format!("/v1/evaluations/{}", made["evaluation_id"].as_str().unwrap());
+    server.wait(&path, |kept| kept["status"] == "completed").await;
+    // As another server left it, before its turn came.
+    server.place.execute("UPDATE runs SET state = 'pending', finished_at = NULL").await.unwrap();
+    assert!(server.store.waiting_runs().await.unwrap().contains(&(Priority::High, 1)));
+    server.wait(&path, |kept| kept["status"] == "completed").await;
+    assert!(server.store.waiting_runs().await.unwrap().contains(&(Priority::High, 0)));
 }
 
 async fn mistakes_are_told_with_their_fields(place: Place) {

@@ -84,7 +84,7 @@ scorers:
         assert_eq!(folder.run(&["resume", "--quiet"]).code, Some(0), "nothing is left to do");
     };
     refused(&folder, &["rescore", "--scorers", "more.yaml", "--budget", "1"]);
-    folder.file("fullbench.yaml", &format!("{EVALUATION}budget: {{ usd: 1 }}\n"));
+    folder.file("fullbench.yaml", format!("{EVALUATION}budget: {{ usd: 1 }}\n"));
     assert_eq!(folder.run(&["run", "--quiet"]).code, Some(0));
     refused(&folder, &["rescore", "--scorers", "more.yaml"]);
 }

@@ -30,6 +30,13 @@ impl State {
     fn spent(&self) -> NanoDollars {
         self.kept + self.settled
     }
+
+    /// Remembers why a call was refused, unless what is remembered says more.
+    fn was_refused(&mut self, refused: BudgetExhausted) {
+        if self.refused.is_none_or(|before| before.says() <= refused.says()) {
+            self.refused = Some(refused);
+        }
+    }
 }
 
 /// The budget has no room for another call.
@@ -43,6 +50,18 @@ pub struct BudgetExhausted {
     pub spent: NanoDollars,
     /// What the call may cost at most; nothing where no price is known.
     pub needed: Option<NanoDollars>,
+}
+
+impl BudgetExhausted {
+    /// How much it says of the budget: most where a call found no room that would have found it in the beginning, nothing where
+    /// it has no price.
+    fn says(&self) -> u8 {
+        match self.needed {
+            Some(needed) if needed <= self.limit => 2,
+            Some(_) => 1,
+            None => 0,
+        }
+    }
 }
 
 impl fmt::Display for BudgetExhausted {
@@ -96,6 +115,11 @@ impl Budget {
         self.lock().refused
     }
 
+    /// Forgets that calls were refused, since a new time has begun.
+    pub fn forget_refusals(&self) {
+        self.lock().refused = None;
+    }
+
     /// Refuses where nothing is left, before anything is begun that would be refused at its first call.
     ///
     /// # Errors
@@ -106,7 +130,7 @@ impl Budget {
         let Some(limit) = state.limit.filter(|limit| spent >= *limit) else { return Ok(()) };
         let needed = Some(NanoDollars::ZERO);
         let refused = BudgetExhausted { is_shared: false, limit, spent, needed };
-        state.refused = Some(refused);
+        state.was_refused(refused);
         Err(refused)
     }
 
@@ -165,7 +189,9 @@ impl Budget {
             BudgetExhausted { is_shared: false, limit, spent, needed: None }
         });
         let refused = own.or(shared.err());
-        state.refused = refused.or(state.refused);
+        if let Some(refused) = refused {
+            state.was_refused(refused);
+        }
         refused.map_or(Ok(()), Err)
     }
 
@@ -181,7 +207,7 @@ impl Budget {
             if spent + amount > limit {
                 let needed = Some(amount);
                 let error = BudgetExhausted { is_shared: false, limit, spent, needed };
-                state.refused = Some(error);
+                state.was_refused(error);
                 return Err(error);
             }
             if spent + state.outstanding + amount > limit {
@@ -195,7 +221,7 @@ impl Budget {
                 Ok(None) => return Ok(None),
                 Err(error) => {
                     let error = BudgetExhausted { is_shared: true, ..error };
-                    state.refused = Some(error);
+                    state.was_refused(error);
                     return Err(error);
                 }
             },
@@ -338,6 +364,17 @@ mod tests {
         let refused = part.refuse_unpriced().unwrap_err();
         assert!(refused.is_shared && refused.needed.is_none());
         assert_eq!(part.refused(), Some(refused));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_could_never_be_made_hides_none_that_found_no_room() {
+        let budget = budget(100, 98);
+        let too_dear = budget.reserve(NanoDollars(150)).await.unwrap_err();
+        assert_eq!(budget.refused(), Some(too_dear));
+        let no_room = budget.reserve(NanoDollars(5)).await.unwrap_err();
+        budget.reserve(NanoDollars(150)).await.unwrap_err();
+        budget.refuse_unpriced().unwrap_err();
+        assert_eq!(budget.refused(), Some(no_room));
     }
 
     proptest! {

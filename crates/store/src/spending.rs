@@ -114,6 +114,7 @@ impl Budgets {
         let shared = all.entry(organization).or_default();
         shared.read_at = Some(Instant::now());
         if shared.looks == looks_before {
+            shared.begins(read.0);
             shared.seen = None;
         }
         let kept = shared.sees(read);
@@ -134,9 +135,17 @@ impl Shared {
     /// What was spent in the newest month, now that the books were seen once more.
     fn sees(&mut self, read: (Month, NanoDollars)) -> NanoDollars {
         let seen = self.seen.map_or(read, |seen| seen.max(read));
+        self.begins(seen.0);
         self.seen = Some(seen);
         self.looks += 1;
         seen.1
+    }
+
+    /// Forgets the refusals of the month before, where this one begins.
+    fn begins(&self, month: Month) {
+        if self.seen.is_some_and(|before| before.0 < month) {
+            self.budget.forget_refusals();
+        }
     }
 
     /// Whether its numbers must be read again.
@@ -171,13 +180,13 @@ impl ScopedStore {
         own.into_iter().chain(ceiling).min()
     }
 
-    /// Whether a call was refused since what was spent left no room for it, and there is no more room since.
+    /// Whether a call was refused this month since what was spent left no room for it, and there is no more room since. A call
+    /// that is too dear for the whole month tells nothing of it.
     #[must_use]
     pub fn is_refusing(&self, limit: NanoDollars, spent: NanoDollars) -> bool {
         let refused = self.budgets.of(self.organization).refused();
-        refused.is_some_and(|refused| {
-            refused.needed.is_some() && refused.limit >= limit && refused.spent <= spent
-        })
+        let needed = refused.and_then(|refused| refused.needed);
+        needed.is_some_and(|needed| spent >= limit || (needed <= limit && spent + needed > limit))
     }
 
     /// What was spent in a month.
@@ -276,6 +285,32 @@ mod tests {
     async fn what_was_booked_counts_once_whenever_the_books_are_read() {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             assert_eq!(spent_after(order).await, NanoDollars(15), "{order:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_month_forgets_who_was_refused_in_the_last_one() {
+        let limit = NanoDollars(100);
+        for first_look_is_a_booking in [false, true] {
+            let budgets = Budgets::default();
+            let read = |date, total| {
+                let looks = budgets.looks(DEFAULT_ORGANIZATION);
+                let read = (month(date), NanoDollars(total));
+                budgets.was_read(DEFAULT_ORGANIZATION, Some(limit), read, looks);
+            };
+            read("2026-11-01", 95);
+            let budget = budgets.of(DEFAULT_ORGANIZATION);
+            budget.reserve(NanoDollars(8)).await.unwrap_err();
+            read("2026-11-01", 96);
+            assert!(budget.refused().is_some(), "it is the same month");
+            if first_look_is_a_booking {
+                let (amount, month) = (NanoDollars(1), month("2026-12-01"));
+                let booked = Booked { amount, month, total: NanoDollars(1) };
+                budgets.was_booked(DEFAULT_ORGANIZATION, booked);
+            } else {
+                read("2026-12-01", 1);
+            }
+            assert_eq!(budget.refused(), None, "{first_look_is_a_booking}");
         }
     }
 

@@ -103,6 +103,9 @@ impl Queue {
     pub(crate) fn put_down(&self, run: RunId) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.taken.remove(&run);
+        drop(waiting);
+        // It may have been added again meanwhile, and waits for this.
+        self.added.notify_one();
     }
 
     /// Whether the run waits or is worked on.
@@ -118,7 +121,10 @@ impl Queue {
 
     fn take(&self) -> Option<(QueuedRun, CancellationToken)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, run) = waiting.by_due.pop_first()?;
+        // One that is worked on and was added again meanwhile has its turn afterwards: nobody works on it twice.
+        let free = |run: &&QueuedRun| !waiting.taken.contains_key(&run.run);
+        let place = *waiting.by_due.iter().find(|(_, run)| free(run))?.0;
+        let run = waiting.by_due.remove(&place)?;
         if !waiting.by_due.is_empty() {
             // Each arrival wakes one worker; a worker that slept through one wakes the next.
             self.added.notify_one();
@@ -166,6 +172,23 @@ mod tests {
             tokio::time::advance(Duration::from_secs(10)).await;
         }
         assert_eq!(taken, 180, "it is next once it has waited for half an hour");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_is_worked_on_is_taken_again_only_when_it_was_put_down() {
+        let queue = Queue::new();
+        let (twice, other) = (run(Priority::Critical), run(Priority::Low));
+        queue.push(twice);
+        let (_, stopped) = queue.pop().await;
+        queue.push(twice);
+        queue.push(other);
+        assert_eq!(queue.pop().await.0, other);
+        assert_eq!(queue.cancel(twice.run), Cancelled::Taken);
+        assert!(stopped.is_cancelled(), "who works on it is told");
+        let next = tokio::time::timeout(Duration::from_secs(60), queue.pop()).await;
+        assert!(next.is_err(), "nobody else works on it meanwhile");
+        queue.put_down(twice.run);
+        assert_eq!(queue.pop().await.0, twice);
     }
 
     #[tokio::test(start_paused = true)]

@@ -22,6 +22,7 @@ on_every_backend!(
     who_comes_near_the_servers_limit_is_told,
     embeddings_are_not_asked_for_where_there_is_a_budget,
     a_model_without_a_price_is_not_asked_where_there_is_a_budget,
+    an_answer_is_complete_whether_its_scores_could_be_paid_or_not,
     what_was_paid_is_kept_when_the_caller_goes_away,
 );
 
@@ -132,7 +133,7 @@ async fn a_model_without_a_price_is_not_asked_where_there_is_a_budget(place: Pla
 }
 
 async fn embeddings_are_not_asked_for_where_there_is_a_budget(place: Place) {
-    let config = SimulatorConfig { latency_ms: 500.0, ..SimulatorConfig::default() };
+    let config = SimulatorConfig { latency_ms: 3_000.0, ..SimulatorConfig::default() };
     let simulator = Simulator::start(config).unwrap();
     let addresses =
         [simulator.url().as_str(), "http://models.example"].map(|url| url.parse().unwrap());
@@ -168,6 +169,36 @@ async fn embeddings_are_not_asked_for_where_there_is_a_budget(place: Place) {
     refused(server.post(&format!("{execution}/score"), json!({"metrics": [metric]})).await);
     let (_, kept) = server.get(&execution).await;
     assert!(!kept.to_string().contains("semantic_similarity"), "nothing is left of it: {kept}");
+}
+
+async fn an_answer_is_complete_whether_its_scores_could_be_paid_or_not(place: Place) {
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let task = json!({"task": {"input": "Say hello.", "expected_output": "hello"},
+        "model": priced(&simulator)});
+    let (_, execution) = server.post("/v1/executions", task).await;
+    let path = format!("/v1/executions/{}", execution["execution_id"].as_str().unwrap());
+    server.wait(&path, |one| one["status"] == "completed").await;
+    // Something is left, but not enough for a judge.
+    set_budget(&server, 0.000_1).await;
+    let score = async |body: Value| {
+        let (status, scored) = server.post(&format!("{path}/score"), body).await;
+        assert_eq!(status, 200, "{scored}");
+        scored["criterion_scores"].clone()
+    };
+    let judge = json!({"metrics": ["coherence"], "evaluator_model": priced(&simulator)});
+    let scores = score(judge.clone()).await;
+    assert!(!scores["coherence"]["value"].is_number(), "{scores}");
+    assert_eq!(server.get(&path).await.1["status"], "completed");
+    let completed = server.get("/v1/executions?status=completed").await.1;
+    assert_eq!(completed["total"], 1, "{completed}");
+    assert_eq!(server.delete(&path).await.0, 409, "it is not cancelled any more");
+    let scores = score(json!({"metrics": ["exact_match"]})).await;
+    assert!(scores["exact_match"]["value"].is_number(), "{scores}");
+    assert!(!scores["coherence"]["value"].is_number(), "{scores}");
+    set_budget(&server, 5.0).await;
+    let scores = score(judge).await;
+    assert!(scores["coherence"]["value"].is_number(), "{scores}");
 }
 
 async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {

@@ -212,6 +212,14 @@ async fn end_cancelled(store: &ScopedStore, id: RunId) -> Result<RunRecord, Engi
     end(store, id, RunState::Cancelled, &["cancelled on request".to_owned()]).await
 }
 
+async fn is_answered_execution(
+    store: &ScopedStore,
+    record: &RunRecord,
+) -> Result<bool, EngineError> {
+    let is_execution = record.order.origin == RunOrigin::Execution;
+    Ok(is_execution && store.lane_progress(record.id).await?.iter().any(|lane| lane.answered > 0))
+}
+
 /// Keeps how a run ended with its numbers, and tells it.
 pub(crate) async fn end(
     store: &ScopedStore,
@@ -219,7 +227,13 @@ pub(crate) async fn end(
     state: RunState,
     notes: &[String],
 ) -> Result<RunRecord, EngineError> {
-    let record = RunRecord { state, notes: notes.to_vec(), ..store.run(id).await? };
+    let record = store.run(id).await?;
+    let state = match state {
+        // Its answer is there, and scores that are missing are asked for by whoever wants them.
+        RunState::Incomplete if is_answered_execution(store, &record).await? => RunState::Completed,
+        other => other,
+    };
+    let record = RunRecord { state, notes: notes.to_vec(), ..record };
     let mut told = json!({ "status": state });
     let report = match summarize(store, &record, None).await {
         Ok(report) => Some(report),

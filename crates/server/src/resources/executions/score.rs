@@ -57,7 +57,8 @@ struct ExecutionScore {
 }
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    let about = "The model is not asked again. A metric that has scored the answer before is not asked again either.";
+    let about = "The model is not asked again. A metric that has scored the answer before is not asked again either; a score that is \
+        missing, because a judge failed or the budget was used up, is asked for when its metric is sent again.";
     vec![
         Endpoint::post(
             "/v1/executions/{execution_id}/score",
@@ -81,7 +82,10 @@ async fn score(
     let metrics = wanted_metrics(&caller, new.metrics).await?;
     let store = &caller.store;
     let run = execution_run(store, id).await?;
-    if run.state != RunState::Completed {
+    // Scores that are missing leave it incomplete, and its answer is there all the same.
+    let is_answered = run.state == RunState::Incomplete
+        && store.lane_progress(run.id).await?.iter().any(|lane| lane.answered > 0);
+    if run.state != RunState::Completed && !is_answered {
         let detail = format!("the execution is {}", run.state);
         return Err(Problem::new(CONFLICT, detail).hint("only an answer can be scored"));
     }

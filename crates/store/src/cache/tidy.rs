@@ -18,10 +18,11 @@ const ALL: &str = "TRUE";
 
 impl DiskCache {
     /// Removes the replies of an organization that are past the age and, above the size, its longest unused ones. Those of whom
-    /// nobody knows whose they are count as its own.
+    /// nobody knows whose they are go by their age alone: they count for nobody.
     pub async fn prune(&self, organization: OrganizationId) -> Result<u64, StoreError> {
-        let own = format!("({} OR organization IS NULL)", of(organization));
-        let old = remove_older(&self.database, &own, self.oldest()).await?;
+        let own = of(organization);
+        let whose = format!("({own} OR organization IS NULL)");
+        let old = remove_older(&self.database, &whose, self.oldest()).await?;
         Ok(old + remove_unused(&self.database, &own, self.limits.max_bytes).await?)
     }
 }

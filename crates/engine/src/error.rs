@@ -89,6 +89,14 @@ pub enum EngineError {
     /// Embeddings are asked for at a provider where there is a budget.
     #[error("there is a budget, and what embeddings of `{0}` cost is not counted")]
     Uncounted(String),
+    /// There is no room for the results of a run.
+    #[error("the run would have {units} results, and there is room for {left}")]
+    NoRoom {
+        /// How many it would have.
+        units: u64,
+        /// How many it may have.
+        left: u64,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] fullbench_store::StoreError),
@@ -110,6 +118,7 @@ impl EngineError {
         match self {
             Self::Input(_) | Self::Uncounted(_) => ErrorCode::InvalidInput,
             Self::OutOfBudget { .. } => ErrorCode::RateLimited,
+            Self::NoRoom { .. } => ErrorCode::Conflict,
             Self::Store(error) => error.code(),
             Self::Model(error) => error.code(),
             Self::StoredSpec(_) | Self::Interrupted(_) => ErrorCode::Internal,

@@ -13,6 +13,7 @@ use crate::audit::AuditWriter;
 use crate::config::ServerConfig;
 use crate::extract::InFlight;
 use crate::mail::Mailer;
+use crate::quotas::RecordCounts;
 use crate::work::{Ongoing, Queue, Reports, SingleWriter, Singles, Streams};
 
 /// People who forgot their passwords and are looked for at the same time; more are asked to come again.
@@ -32,6 +33,7 @@ struct Shared {
     issuer: Option<Issuer>,
     resets: Arc<Semaphore>,
     limits: Limits,
+    records: RecordCounts,
     in_flight: InFlight,
     queue: Queue,
     singles: Singles,
@@ -70,6 +72,7 @@ impl App {
             issuer,
             resets: Arc::new(Semaphore::new(RESETS)),
             limits: Limits::default(),
+            records: RecordCounts::default(),
             in_flight: InFlight::default(),
             openapi,
             store,
@@ -119,6 +122,11 @@ impl App {
     /// How often everybody may call.
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// How many results and documents there are.
+    pub(crate) fn records(&self) -> &RecordCounts {
+        &self.0.records
     }
 
     pub(crate) fn in_flight(&self) -> &InFlight {

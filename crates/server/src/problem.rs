@@ -8,6 +8,8 @@ use fullbench_types::ErrorCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::quotas::RECORDS_HINT;
+
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -222,6 +224,9 @@ impl From<EngineError> for Problem {
                 let hint = error.hint().unwrap_or_default();
                 Self::new(OUT_OF_BUDGET, error.to_string()).hint(hint)
             }
+            error @ EngineError::NoRoom { .. } => {
+                Self::new(QUOTA, error.to_string()).hint(RECORDS_HINT)
+            }
             error if error.code() == ErrorCode::InvalidInput => Self {
                 hint: error.hint().map(str::to_owned),
                 ..Self::new(INVALID, error.to_string())
@@ -243,6 +248,15 @@ impl From<Vec<InputProblem>> for Problem {
             Some(FieldProblem { field: field?, message, hint })
         });
         Self { hint: first.hint, errors: errors.collect(), ..Self::new(INVALID, detail) }
+    }
+}
+
+/// What was looked for; nothing where there is none.
+pub(crate) fn found<T>(looked_for: Result<T, Problem>) -> Result<Option<T>, Problem> {
+    match looked_for {
+        Ok(found) => Ok(Some(found)),
+        Err(problem) if problem.kind == NOT_FOUND => Ok(None),
+        Err(problem) => Err(problem),
     }
 }
 

@@ -14,6 +14,7 @@ on_every_backend!(
     files_are_stored_up_to_the_quota,
     files_at_the_same_time_share_the_quota,
     runs_wait_up_to_the_quota,
+    results_and_documents_are_kept_up_to_the_quota,
     streams_are_read_up_to_three_quarters_of_the_connections,
 );
 
@@ -109,6 +110,58 @@ async fn runs_wait_up_to_the_quota(place: Place) {
     assert!(status == 200 || status == 202, "{status} {cancelled}");
     server.wait("/v1/organization/usage", |usage| usage["open_runs"]["used"] == 1).await;
     assert_eq!(start("c").await.0, 202);
+}
+
+async fn results_and_documents_are_kept_up_to_the_quota(place: Place) {
+    let quotas = Quotas { records: Some(4), ..Quotas::default() };
+    let config = ServerConfig { quotas, ..ServerConfig::default() };
+    let server = TestServer::start_with(place, config).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let case = json!({"input": "a?", "reference": "a", "answer": "a"});
+    let version = version(&store, [case.clone(), case].into_iter()).await;
+    let send = async |path: &str, key: &str, body: &Value| {
+        let request = server.request("POST", path).header("idempotency-key", key);
+        let (status, answer) = answer(common::with_json(request, body)).await;
+        (status, answer["code"].as_str().unwrap_or_default().to_owned())
+    };
+    let (made, queued) = ((201, String::new()), (202, String::new()));
+    let full = (403, "quota_exceeded".to_owned());
+    let document = json!({"actual_output": "a"});
+    assert_eq!(send("/v1/documents", "document", &document).await, made);
+    let batch = json!({"name": "b", "dataset_version_id": version, "metrics": ["exact_match"],
+        "models": [{"name": "m", "provider": "recorded", "field": "answer"}]});
+    assert_eq!(send("/v1/evaluations/batch", "batch", &batch).await, queued);
+    assert_eq!(
+        send("/v1/evaluations/batch", "larger", &batch).await,
+        full,
+        "there is room for one"
+    );
+    let single =
+        json!({"input": "a", "output": "a", "expected_output": "a", "metrics": ["exact_match"]});
+    assert_eq!(send("/v1/evaluations", "single", &single).await, made);
+    let waiting =
+        json!({"input": "a", "output": "a", "metrics": ["exact_match"], "config": {"sync": false}});
+    let execution = json!({"task": {"input": "a new text"}, "model": "openai:gpt-4o-mini"});
+    let contents = server.place.count("dataset_contents").await;
+    for (path, body) in [
+        ("/v1/evaluations", &single),
+        ("/v1/evaluations", &waiting),
+        ("/v1/documents", &document),
+        ("/v1/executions", &execution),
+    ] {
+        assert_eq!(send(path, "another", body).await, full, "{path}");
+    }
+    assert_eq!(server.place.count("dataset_contents").await, contents, "no text of them is left");
+    // As where the server was killed before it kept its answers.
+    let forgotten = "UPDATE idempotency_keys SET status = NULL, body = NULL";
+    server.place.execute(forgotten).await.unwrap();
+    assert_eq!(send("/v1/documents", "document", &document).await, made, "it is there");
+    assert_eq!(send("/v1/evaluations", "single", &single).await, made, "it is there");
+    assert_eq!(send("/v1/evaluations/batch", "batch", &batch).await, queued, "it is there");
+    let (_, usage) = server.get("/v1/organization/usage").await;
+    assert_eq!(usage["records"], json!({"used": 4, "limit": 4}), "{usage}");
+    let other = server.as_other_organization().await;
+    assert_eq!(other.post("/v1/documents", document).await.0, 201, "each has its own");
 }
 
 async fn streams_are_read_up_to_three_quarters_of_the_connections(place: Place) {

@@ -1,4 +1,4 @@
-//! What an organization has of that which grows: bytes of files, runs that have not ended.
+//! What an organization has of that which grows: bytes of files, runs that have not ended, results and documents.
 
 use fullbench_types::{Priority, RunOrigin, RunState};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -54,6 +54,13 @@ impl ScopedStore {
         let sql =
             format!("SELECT COUNT(*) FROM runs WHERE organization_id = $1 AND state IN {OPEN}");
         self.total(&self.database, sql).await
+    }
+
+    /// Results and documents: planned units of all runs that are kept, and texts to be judged.
+    pub async fn records(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT CAST((SELECT COALESCE(SUM(planned_units), 0) FROM runs WHERE organization_id = $1) \
+            + (SELECT COUNT(*) FROM documents WHERE organization_id = $1) AS BIGINT)";
+        self.total(&self.database, sql.to_owned()).await
     }
 
     async fn total(

@@ -47,11 +47,15 @@ pub(super) fn plan_limit(text: &str) -> Result<PlanLimit, String> {
             let runs: u64 = value.parse().map_err(|_| number())?;
             Limit::OpenRuns(Some(runs).filter(|runs| *runs > 0))
         }
+        "records" => {
+            let records: u64 = value.parse().map_err(|_| number())?;
+            Limit::Records(Some(records).filter(|records| *records > 0))
+        }
         "month_usd" if value == "none" => Limit::Month(None),
         "month_usd" => Limit::Month(Some(dollars(value)?)),
         other => {
             return Err(format!(
-                "there is no limit `{other}`; limits are requests_per_minute, storage, open_runs, month_usd"
+                "there is no limit `{other}`; limits are requests_per_minute, storage, open_runs, records, month_usd"
             ));
         }
     };
@@ -79,6 +83,7 @@ fn name(limit: Limit) -> &'static str {
         Limit::RequestsPerMinute(_) => "requests_per_minute",
         Limit::StoredBytes(_) => "storage",
         Limit::OpenRuns(_) => "open_runs",
+        Limit::Records(_) => "records",
         Limit::Month(_) => "month_usd",
     }
 }
@@ -109,6 +114,7 @@ mod tests {
         assert_eq!(read("FREE.storage=1GiB"), Ok((Plan::Free, storage)));
         let open_runs = Limit::OpenRuns(None);
         assert_eq!(read("enterprise.open_runs=0"), Ok((Plan::Enterprise, open_runs)));
+        assert_eq!(read("FREE.records=5"), Ok((Plan::Free, Limit::Records(Some(5)))));
         let month = Limit::Month(Some(NanoDollars::from_dollars(12.5)));
         assert_eq!(read("FREE.month_usd=12.50"), Ok((Plan::Free, month)));
         assert_eq!(read("STARTER.month_usd=none"), Ok((Plan::Starter, Limit::Month(None))));

@@ -75,13 +75,17 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_OPEN_RUNS", default_value_t = 10_000)]
     pub(crate) quota_open_runs: u64,
 
+    /// Results and documents that an organization may have, 0 for as many as there is room for, as where it is not said
+    #[arg(long, value_name = "N", env = "FULLBENCH_QUOTA_RECORDS")]
+    pub(crate) quota_records: Option<u64>,
+
     /// Dollars that an organization may spend in a month, whatever budget it gives itself; as much as it likes unless it is said
     #[arg(long, value_name = "USD", env = "FULLBENCH_QUOTA_MONTH_USD", value_parser = dollars)]
     pub(crate) quota_month_usd: Option<NanoDollars>,
 
     /// What is otherwise for organizations of a plan: `PLAN.LIMIT=VALUE`, for example `FREE.storage=1GiB`
     ///
-    /// Limits are `requests_per_minute`, `storage` and `open_runs`, 0 for no limit, and `month_usd`, or `none`; plans `FREE`, `STARTER`, `PROFESSIONAL`,
+    /// Limits are `requests_per_minute`, `storage`, `open_runs` and `records`, 0 for no limit, and `month_usd`, or `none`; plans `FREE`, `STARTER`, `PROFESSIONAL`,
     /// `ENTERPRISE`, given by `fullbench organization set-plan`.
     #[arg(
         long,

@@ -89,6 +89,7 @@ pub(super) fn server_config(
             requests_per_minute: NonZeroU32::new(arguments.requests_per_minute),
             stored_bytes: arguments.quota_storage.map(|size| size.as_u64()),
             open_runs: (arguments.quota_open_runs > 0).then_some(arguments.quota_open_runs),
+            records: arguments.quota_records.filter(|records| *records > 0),
             month: arguments.quota_month_usd,
         },
         plan_limits: plan_limits.to_vec(),

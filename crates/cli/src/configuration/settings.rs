@@ -89,6 +89,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     plain("requests.max_upload_size", "max_upload_size"),
     plain("quotas.storage", "quota_storage"),
     plain("quotas.open_runs", "quota_open_runs"),
+    plain("quotas.records", "quota_records"),
     plain("quotas.month_usd", "quota_month_usd"),
     plain("quotas.plans", "plan_limit"),
 ];

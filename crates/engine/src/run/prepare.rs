@@ -108,6 +108,8 @@ pub struct RunRequest<'text> {
     pub version: &'text str,
     /// Who asked, how urgently, and what for.
     pub order: RunOrder,
+    /// How many units there is room for; nothing for as many as it has.
+    pub units: Option<u64>,
 }
 
 impl<'text> RunRequest<'text> {
@@ -115,7 +117,8 @@ impl<'text> RunRequest<'text> {
     #[must_use]
     pub fn new(version: &'text str, needs_keys: bool) -> Self {
         let order = RunOrder::default();
-        Self { id: RunId::generate(), kind: None, needs_keys, group_by: None, version, order }
+        let (id, kind, group_by, units) = (RunId::generate(), None, None, None);
+        Self { id, kind, needs_keys, group_by, version, order, units }
     }
 }
 
@@ -125,7 +128,7 @@ pub async fn prepare_new(
     store: &ScopedStore,
     request: RunRequest<'_>,
 ) -> Result<PreparedRun, EngineError> {
-    let RunRequest { id, kind, needs_keys, group_by, version, order } = request;
+    let RunRequest { id, kind, needs_keys, group_by, version, order, units } = request;
     let monthly = store.monthly_budget().await?;
     if asked_models(&evaluation).iter().any(|(_, model)| model.provider != Provider::Recorded) {
         is_left(&monthly)?;
@@ -141,6 +144,9 @@ pub async fn prepare_new(
     }
     let Checked { mut spec, dataset, plan, scorers, prompts, .. } =
         check(evaluation, store).await?;
+    if let Some(left) = units.filter(|left| plan.units() > *left) {
+        return Err(EngineError::NoRoom { units: plan.units(), left });
+    }
     spec.baselines = baselines;
     if let Some(field) = group_by {
         check_group_field(field, &dataset)?;

@@ -9,7 +9,7 @@ use super::enqueue;
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
-use crate::quotas::check_runs;
+use crate::quotas::RoomForRun;
 
 /// A run that is wanted.
 pub(crate) struct Wanted {
@@ -25,17 +25,19 @@ pub(crate) struct Wanted {
 pub(crate) async fn launch(
     app: &App,
     caller: &Caller,
+    room: RoomForRun,
     wanted: Wanted,
 ) -> Result<RunRecord, Problem> {
     let Wanted { id, kind, document, dataset, order } = wanted;
     let store = &caller.store;
-    check_runs(caller.quotas, store, id).await?;
     let definitions = Definitions::read(store).await?;
     let evaluation = load_sent(document, dataset, &definitions, &app.config().rules)?;
     let version = &app.config().version;
-    let request = RunRequest { id, kind, needs_keys: true, group_by: None, version, order };
+    let units = room.left();
+    let request = RunRequest { id, kind, needs_keys: true, group_by: None, version, order, units };
     let prepared = prepare_new(evaluation, store, request).await?;
     let record = prepared.record.clone();
+    room.keep(record.planned_units);
     // The worker takes the lock that this let go of.
     drop(prepared);
     if record.state == fullbench_types::RunState::Pending && !app.queue().has(record.id) {

@@ -21,6 +21,7 @@ mod m0017_accounts;
 mod m0018_spending;
 mod m0019_alerts;
 mod m0020_validation_attempts;
+mod m0021_records_index;
 
 use sea_orm::{ConnectionTrait, Statement};
 use sea_orm_migration::prelude::*;
@@ -56,6 +57,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0018_spending::Migration),
             Box::new(m0019_alerts::Migration),
             Box::new(m0020_validation_attempts::Migration),
+            Box::new(m0021_records_index::Migration),
         ]
     }
 }

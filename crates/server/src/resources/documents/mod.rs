@@ -1,8 +1,9 @@
 //! Documents: texts to be judged, with what they answer. They are never changed.
 
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Json;
-use fullbench_store::{DocumentRecord, NewDocument};
+use fullbench_store::{DocumentRecord, NewDocument, StoreError};
 use fullbench_types::Action;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::app::App;
 use crate::extract::{Body, NewId, PageQuery, PathParts, Query, has_more, page};
 use crate::problem::Problem;
 
@@ -82,6 +84,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn create(
+    State(app): State<App>,
     caller: Caller,
     NewId(id): NewId,
     Body(wanted): Body<Wanted>,
@@ -89,7 +92,17 @@ async fn create(
     let Wanted { input, actual_output, expected_output, metadata } = wanted;
     let created_by = Some(caller.name);
     let new = NewDocument { id, input, actual_output, expected_output, metadata, created_by };
-    let record = caller.store.create_document(new).await?;
+    let record = match caller.store.document(id).await {
+        // A request that is sent again adds nothing.
+        Ok(made) => made,
+        Err(StoreError::NameNotFound { .. }) => {
+            let place = app.records().place(caller.quotas, &caller.store).await?;
+            let made = caller.store.create_document(new).await?;
+            place.keep();
+            made
+        }
+        Err(error) => return Err(error.into()),
+    };
     Ok((StatusCode::CREATED, Json(record.into())))
 }
 

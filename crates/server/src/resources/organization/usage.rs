@@ -1,5 +1,6 @@
 //! What the organization has used of what it may.
 
+use axum::extract::State;
 use axum::response::Json;
 use fullbench_store::Month;
 use fullbench_types::{Action, NanoDollars};
@@ -9,6 +10,7 @@ use serde::Serialize;
 use super::TAG;
 use crate::access::Caller;
 use crate::api::Endpoint;
+use crate::app::App;
 use crate::problem::Problem;
 
 /// What the organization has used of what it may.
@@ -19,6 +21,8 @@ struct Usage {
     stored_bytes: Used,
     /// Runs that wait or are worked on.
     open_runs: Used,
+    /// Results, planned ones too, and documents, as it was some seconds ago.
+    records: Used,
     /// Dollars that were spent this month (UTC).
     month_usd: Spent,
 }
@@ -47,7 +51,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn usage(caller: Caller) -> Result<Json<Usage>, Problem> {
+async fn usage(State(app): State<App>, caller: Caller) -> Result<Json<Usage>, Problem> {
     let (store, quotas) = (&caller.store, caller.quotas);
     let spent = store.spent_in(Month::now()).await?;
     let own = caller.settings.cost_budget_monthly_usd.map(NanoDollars::from_dollars);
@@ -55,6 +59,7 @@ async fn usage(caller: Caller) -> Result<Json<Usage>, Problem> {
     Ok(Json(Usage {
         stored_bytes: Used { used: store.stored_bytes().await?, limit: quotas.stored_bytes },
         open_runs: Used { used: store.open_runs().await?, limit: quotas.open_runs },
+        records: Used { used: app.records().used(store).await?, limit: quotas.records },
         month_usd: Spent { used: spent.dollars(), limit: month.map(NanoDollars::dollars) },
     }))
 }

@@ -16,6 +16,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, NewId};
 use crate::problem::Problem;
+use crate::quotas::room_for_run;
 use crate::resources::webhooks::check_url;
 use crate::work::{Wanted, frozen, launch};
 
@@ -87,8 +88,10 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let run =
-        launch(&app, &caller, wanted).await.map_err(|problem| problem.inside("evaluation"))?;
+    let room = room_for_run(&app, &caller, RunId(id)).await?;
+    let run = launch(&app, &caller, room, wanted)
+        .await
+        .map_err(|problem| problem.inside("evaluation"))?;
     let shown = views(&caller.store, vec![run]).await?.pop();
     Ok((StatusCode::ACCEPTED, Json(shown)).into_response())
 }

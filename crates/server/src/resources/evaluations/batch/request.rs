@@ -18,6 +18,7 @@ use crate::api::Endpoint;
 use crate::app::App;
 use crate::extract::{Body, NewId};
 use crate::problem::Problem;
+use crate::quotas::room_for_run;
 use crate::resources::evaluations::shapes::{Metric, Model};
 use crate::resources::evaluations::wanted_metrics;
 use crate::resources::webhooks::check_url;
@@ -216,7 +217,8 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let run = launch(&app, &caller, wanted).await.map_err(|problem| {
+    let room = room_for_run(&app, &caller, RunId(id)).await?;
+    let run = launch(&app, &caller, room, wanted).await.map_err(|problem| {
         // The engine speaks of an evaluation file.
         problem
             .renamed("scorers", "metrics")

@@ -1,5 +1,9 @@
 //! How much an organization may do, and have of that which grows.
 
+mod records;
+
+pub(crate) use records::{HINT as RECORDS_HINT, Place, RecordCounts, RoomForRun};
+
 use std::num::NonZeroU32;
 
 use fullbench_store::{ScopedStore, SpendingCeilings};
@@ -19,6 +23,8 @@ pub struct Quotas {
     pub stored_bytes: Option<u64>,
     /// Runs that wait or are worked on.
     pub open_runs: Option<u64>,
+    /// Results and documents that are kept.
+    pub records: Option<u64>,
     /// What may be spent in a month, whatever budget the organization gives itself.
     pub month: Option<NanoDollars>,
 }
@@ -29,6 +35,7 @@ impl Default for Quotas {
             requests_per_minute: NonZeroU32::new(60_000),
             stored_bytes: None,
             open_runs: Some(10_000),
+            records: None,
             month: None,
         }
     }
@@ -52,6 +59,8 @@ pub enum Limit {
     StoredBytes(Option<u64>),
     /// Runs that wait or are worked on.
     OpenRuns(Option<u64>),
+    /// Results and documents that are kept.
+    Records(Option<u64>),
     /// What may be spent in a month.
     Month(Option<NanoDollars>),
 }
@@ -65,6 +74,7 @@ impl ServerConfig {
                 Limit::RequestsPerMinute(limit) => quotas.requests_per_minute = limit,
                 Limit::StoredBytes(limit) => quotas.stored_bytes = limit,
                 Limit::OpenRuns(limit) => quotas.open_runs = limit,
+                Limit::Records(limit) => quotas.records = limit,
                 Limit::Month(limit) => quotas.month = limit,
             }
         }
@@ -113,6 +123,21 @@ pub(crate) async fn room_for_a_file(app: &App, caller: &Caller) -> Result<Room, 
         false => Room { most, quota: None },
     };
     if room.most == 0 { Err(room.problem()) } else { Ok(room) }
+}
+
+/// Room for a run that is asked for, before anything of it is kept; one that is there already needs none.
+pub(crate) async fn room_for_run(
+    app: &App,
+    caller: &Caller,
+    new: RunId,
+) -> Result<RoomForRun, Problem> {
+    match caller.store.run(new).await {
+        Ok(_) => return Ok(RoomForRun::default()),
+        Err(error) if error.code() == ErrorCode::NotFound => {}
+        Err(error) => return Err(error.into()),
+    }
+    check_runs(caller.quotas, &caller.store, new).await?;
+    app.records().room_for_run(caller.quotas, &caller.store).await
 }
 
 /// Refuses one run more than there may be; one that is there already is none more.

@@ -92,16 +92,33 @@ async fn what_a_judge_was_paid_for_is_kept_once_the_database_is_back() {
     let Some((server, wire)) = server_on_a_wire(&simulator).await else { return };
     let body = json!({"input": "Say hello.", "output": "hello", "metrics": ["coherence"],
         "config": {"evaluator_model": model(&simulator)}});
-    let asking =
-        tokio::spawn(common::with_json(server.request("POST", "/v1/evaluations"), &body).send());
+    let ask = || {
+        let request = server.request("POST", "/v1/evaluations").header("idempotency-key", "once");
+        common::with_json(request, &body)
+    };
+    let asking = tokio::spawn(ask().send());
     while simulator.stats().calls == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     wire.cut();
     assert_eq!(asking.await.unwrap().unwrap().status().as_u16(), 503);
+    let (status, problem) = common::answer(ask()).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("request_in_progress")), "{problem}");
     wire.mend();
     let kept = server.wait("/v1/evaluations", |all| all["total"] == 1).await;
     assert_eq!(kept["runs"][0]["status"], "completed", "{kept}");
+    let again = async || {
+        loop {
+            let (status, answer) = common::answer(ask()).await;
+            if answer["code"] != "request_in_progress" {
+                return (status, answer);
+            }
+        }
+    };
+    let (status, found) = again().await;
+    assert_eq!(status, 201, "{found}");
+    assert_eq!(found["evaluation_id"], kept["runs"][0]["id"], "{found} {kept}");
+    assert_eq!(simulator.stats().repeated_prompts, 0, "nobody asked the judge again");
     let spent = server.store.scoped(DEFAULT_ORGANIZATION).spent_in(Month::now()).await.unwrap();
     assert!(spent > NanoDollars::ZERO);
 }

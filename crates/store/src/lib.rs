@@ -62,6 +62,7 @@ pub use audit::{
 pub use backup::{BackupContents, BackupObjects, BackupTable, ExportContents};
 pub use baselines::Baseline;
 pub use cache::{CacheLimits, DiskCache};
+pub use connection::CommitMark;
 pub use database::{ScopedStore, Store};
 pub use dataset::{
     CaseReader, DatasetVersion, DatasetWriter, FieldMapping, InlineCase, StoredBlock,

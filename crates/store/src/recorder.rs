@@ -1,5 +1,8 @@
 //! The one writer of a run's results: everything of a group is committed in one transaction.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use fullbench_types::{
@@ -9,7 +12,7 @@ use sea_orm::{TransactionTrait, Value};
 use serde_json::{Map, json};
 use uuid::Uuid;
 
-use crate::connection::ScopedTransaction;
+use crate::connection::{CommitMark, ScopedTransaction};
 use crate::insert::InsertMany;
 use crate::patience::Patience;
 use crate::platform::{AddedEvents, refuse_erased};
@@ -114,11 +117,25 @@ const REPLACE_MISSING_SCORES: &str = "ON CONFLICT (run_id, case_index, model_ind
 const LANE_COLUMNS: &str = "run_id, model_index, organization_id, watermark, answered, failed, \
     spent_nanodollars";
 
-const REPLACE_LANES: &str = "ON CONFLICT (run_id, model_index) DO UPDATE SET watermark = excluded.watermark, \
+/// Whoever works on a run knows how far its lanes have come.
+pub(crate) const REPLACE_LANES: &str = "ON CONFLICT (run_id, model_index) DO UPDATE SET watermark = excluded.watermark, \
     answered = excluded.answered, failed = excluded.failed, \
     spent_nanodollars = excluded.spent_nanodollars";
 
 impl ScopedStore {
+    /// Whether the transaction of this mark was committed, which is used up then; not, where there is none.
+    pub(crate) async fn was_committed(
+        &self,
+        mark: &mut Option<CommitMark>,
+    ) -> Result<bool, StoreError> {
+        let was_committed = match &mark {
+            Some(mark) => self.database.was_committed(mark).await?,
+            None => false,
+        };
+        *mark = None;
+        Ok(was_committed)
+    }
+
     /// The writer of a run's results.
     #[must_use]
     pub fn recorder(&self, run: RunId) -> RunRecorder {
@@ -141,7 +158,8 @@ impl RunRecorder {
         lanes: &[LaneProgress],
     ) -> Result<(), StoreError> {
         let spent_on_open = NanoDollars::ZERO;
-        self.commit_group(RecordedGroup { generations, scores, lanes, spent_on_open }).await
+        let group = RecordedGroup { generations, scores, lanes, spent_on_open };
+        self.commit_group(group, &mut None).await
     }
 
     /// The same again and again while the store cannot be used, so that nothing is lost that was paid for; until it is told to
@@ -152,31 +170,34 @@ impl RunRecorder {
         give_up: impl Future<Output = ()>,
     ) -> Result<(), StoreError> {
         let mut patience = Patience::new(self.run, give_up);
-        let mut is_uncertain = false;
+        let mut mark = None;
         loop {
-            let committed = async {
-                // It may have been made, and only the word of it got lost: its costs must not be added twice.
-                if is_uncertain && self.has(group.lanes).await? {
-                    self.store.spending_was_kept_unheard(group.spent()).await;
-                    return Ok(());
-                }
-                self.commit_group(group).await
-            };
-            match committed.await {
+            match self.commit_again(group, &mut mark).await {
                 Err(error) => patience.wait(error).await?,
                 Ok(()) => return Ok(()),
             }
-            is_uncertain = true;
         }
     }
 
-    /// Whether the lanes are as far as this; what costs something moves one.
-    async fn has(&self, lanes: &[LaneProgress]) -> Result<bool, StoreError> {
-        let kept = self.store.lane_progress(self.run).await?;
-        Ok(!lanes.is_empty() && lanes.iter().all(|lane| kept.contains(lane)))
+    /// Commits a group, unless the last try was committed and only the word of it got lost: nothing is added up twice.
+    pub(crate) async fn commit_again(
+        &self,
+        group: RecordedGroup<'_>,
+        mark: &mut Option<CommitMark>,
+    ) -> Result<(), StoreError> {
+        if self.store.was_committed(mark).await? {
+            self.store.spending_was_kept_unheard(group.spent()).await;
+            return Ok(());
+        }
+        self.commit_group(group, mark).await
     }
 
-    async fn commit_group(&self, group: RecordedGroup<'_>) -> Result<(), StoreError> {
+    /// Commits a group once, and gives what to ask by later whether it was.
+    async fn commit_group(
+        &self,
+        group: RecordedGroup<'_>,
+        mark: &mut Option<CommitMark>,
+    ) -> Result<(), StoreError> {
         let RecordedGroup { generations, scores, lanes, .. } = group;
         let keeper = self.store.text_keeper().await?;
         let transaction = self.store.database.begin().await?;
@@ -185,7 +206,8 @@ impl RunRecorder {
             .insert_generations(&transaction, &keeper, generations, |record| (run, *record))
             .await?;
         self.store.insert_scores(&transaction, &keeper, scores, |record| (run, record)).await?;
-        self.store.insert_lanes(&transaction, lanes, |lane| (run, *lane)).await?;
+        let lane_of = |lane: &LaneProgress| (run, *lane);
+        self.store.insert_lanes(&transaction, lanes, REPLACE_LANES, lane_of).await?;
         let booked = self.store.add_spending_in(&transaction, group.spent()).await?;
         refuse_erased(&transaction, self.store.organization).await?;
         let told = match &self.tells {
@@ -195,6 +217,7 @@ impl RunRecorder {
             }
             None => AddedEvents::default(),
         };
+        *mark = transaction.mark().await?;
         transaction.commit().await?;
         self.store.events.tell(told);
         self.store.spending_was_kept(booked).await;
@@ -301,10 +324,10 @@ impl ScopedStore {
         &self,
         transaction: &ScopedTransaction,
         lanes: &[T],
+        conflict: &'static str,
         lane_of: impl Fn(&T) -> (RunId, LaneProgress),
     ) -> Result<(), StoreError> {
-        let insert =
-            InsertMany { table: "run_progress", columns: LANE_COLUMNS, conflict: REPLACE_LANES };
+        let insert = InsertMany { table: "run_progress", columns: LANE_COLUMNS, conflict };
         let values = |lane: &T, values: &mut Vec<Value>| {
             let (run, lane) = lane_of(lane);
             values.extend([

@@ -1,7 +1,7 @@
 //! Requests that are sent again: with an `Idempotency-Key` each is carried out once, and answered alike each time.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request, State};
@@ -46,24 +46,35 @@ pub(crate) struct Kept(pub(crate) String);
 
 /// Requests with a key that are being carried out by this process.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight(Mutex<HashSet<(OrganizationId, String)>>);
+pub(crate) struct InFlight(Arc<Entries>);
 
-struct Place<'set> {
-    set: &'set InFlight,
+type Entries = Mutex<HashSet<(OrganizationId, String)>>;
+
+/// Keeps requests with the same key from being carried out, until it is dropped: after the answer, where something of the request
+/// goes on.
+#[derive(Debug, Clone)]
+pub(crate) struct InProgress {
+    _place: Arc<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    set: Arc<Entries>,
     entry: (OrganizationId, String),
 }
 
 impl InFlight {
-    fn enter(&self, organization: OrganizationId, key: &str) -> Option<Place<'_>> {
+    fn enter(&self, organization: OrganizationId, key: &str) -> Option<InProgress> {
         let entry = (organization, key.to_owned());
         let mut set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        set.insert(entry.clone()).then(|| Place { set: self, entry })
+        set.insert(entry.clone())
+            .then(|| InProgress { _place: Arc::new(Place { set: self.0.clone(), entry }) })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place {
     fn drop(&mut self) {
-        self.set.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.entry);
+        self.set.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.entry);
     }
 }
 
@@ -89,7 +100,7 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         let detail = format!("an idempotency key has 1 to {MAX_KEY} ASCII letters");
         return Err(Problem::new(INVALID, detail).hint("use a fresh UUID for each request"));
     }
-    let Some(_place) = app.in_flight().enter(caller.store.organization(), &key) else {
+    let Some(in_progress) = app.in_flight().enter(caller.store.organization(), &key) else {
         let problem = Problem::new(IN_PROGRESS, "the same request is still being carried out");
         return Err(problem.hint("wait for its answer, or send it again a little later"));
     };
@@ -129,6 +140,7 @@ async fn carry_out(app: &App, request: Request, next: Next) -> Result<Response, 
         Claim::Different => return Err(reused()),
     };
     parts.extensions.insert(NewId(id));
+    parts.extensions.insert(in_progress.clone());
     let response = next.run(Request::from_parts(parts, body)).await;
     // Something may have been made before the server failed: the same request again is to find it.
     if response.status().is_server_error() {

@@ -9,6 +9,6 @@ mod resent;
 
 pub(crate) use body::{Body, given};
 pub(crate) use etag::{Etagged, IfMatch};
-pub(crate) use idempotency::{InFlight, Kept, MAX_KEY, NewId, once};
+pub(crate) use idempotency::{InFlight, InProgress, Kept, MAX_KEY, NewId, once};
 pub(crate) use paging::{PageQuery, has_more, page, slice, usual_limit};
 pub(crate) use parameters::{PathParts, Query};

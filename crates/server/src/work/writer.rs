@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fullbench_store::{ScopedStore, SingleRun, StoreError};
+use fullbench_store::{CommitMark, ScopedStore, SingleRun, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::problem::{Problem, UNAVAILABLE};
@@ -19,7 +19,28 @@ const WAITING: usize = 4096;
 struct Waiting {
     store: ScopedStore,
     single: SingleRun,
-    written: oneshot::Sender<Result<(), Arc<StoreError>>>,
+    written: oneshot::Sender<Result<(), NotWritten>>,
+}
+
+/// Why evaluations were not kept, as far as is known.
+#[derive(Debug, Clone)]
+struct NotWritten {
+    error: Arc<StoreError>,
+    mark: Option<CommitMark>,
+}
+
+/// Why an evaluation was not kept, as far as is known.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub(crate) problem: Problem,
+    /// What to ask by whether it was kept after all.
+    pub(crate) mark: Option<CommitMark>,
+}
+
+impl From<Unwritten> for Problem {
+    fn from(unwritten: Unwritten) -> Self {
+        unwritten.problem
+    }
 }
 
 /// Hands evaluations to the writer.
@@ -35,13 +56,22 @@ impl SingleWriter {
     }
 
     /// Keeps an evaluation; done once it is on disk.
-    pub(crate) async fn write(&self, store: ScopedStore, single: SingleRun) -> Result<(), Problem> {
+    pub(crate) async fn write(
+        &self,
+        store: ScopedStore,
+        single: SingleRun,
+    ) -> Result<(), Unwritten> {
         let (written, waiting) = oneshot::channel();
-        let gone = || Problem::new(UNAVAILABLE, "the server is shutting down");
+        let gone = || Unwritten {
+            problem: Problem::new(UNAVAILABLE, "the server is shutting down"),
+            mark: None,
+        };
         self.0.send(Waiting { store, single, written }).await.map_err(|_| gone())?;
         match waiting.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Problem::from(&*error)),
+            Ok(Err(NotWritten { error, mark })) => {
+                Err(Unwritten { problem: Problem::from(&*error), mark })
+            }
             Err(_) => Err(gone()),
         }
     }
@@ -70,7 +100,9 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>) {
             let (of_one, others) = rest.split_at_mut(same.count());
             rest = others;
             let singles: Vec<&SingleRun> = of_one.iter().map(|waiting| &waiting.single).collect();
-            let result = of_one[0].store.record_singles(&singles).await.map_err(Arc::new);
+            let mut mark = None;
+            let result = of_one[0].store.record_singles(&singles, &mut mark).await;
+            let result = result.map_err(|error| NotWritten { error: Arc::new(error), mark });
             results.extend(std::iter::repeat_n(result, singles.len()));
         }
         for (waiting, result) in group.drain(..).zip(results) {

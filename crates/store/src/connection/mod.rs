@@ -22,6 +22,7 @@ use sea_query_sqlx::SqlxValues;
 
 use crate::error::passing::is_lost;
 
+pub use transaction::CommitMark;
 pub(crate) use transaction::ScopedTransaction;
 
 /// The setting that says whose rows a transaction sees.
@@ -57,7 +58,6 @@ impl ScopedConnection {
         Self { backend: Backend::Sqlite(database) }
     }
 
-    /// Connections to a server, seen by the system.
     /// How many connections of a pool are open, and how many of them idle.
     pub(crate) fn open_and_idle(&self) -> Option<(usize, usize)> {
         match &self.backend {
@@ -68,6 +68,7 @@ impl ScopedConnection {
         }
     }
 
+    /// Connections to a server, seen by the system.
     pub(crate) fn postgres(pool: PgPool) -> Self {
         Self { backend: Backend::Postgres(PostgresScope { pool, scope: SYSTEM.into() }) }
     }

@@ -4,11 +4,12 @@ use std::pin::Pin;
 
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, IsolationLevel,
-    QueryResult, Statement, TransactionError, TransactionOptions, TransactionSession,
+    QueryResult, RuntimeErr, Statement, TransactionError, TransactionOptions, TransactionSession,
     TransactionTrait,
 };
 
 use super::{Backend, ScopedConnection, set_scope, text};
+use crate::StoreError;
 
 /// An open transaction; dropped without [`Self::commit`], it changes nothing.
 #[derive(Debug)]
@@ -16,7 +17,25 @@ pub(crate) struct ScopedTransaction {
     inner: DatabaseTransaction,
 }
 
+/// What tells later whether a transaction was committed of whose end no word came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitMark(pub(crate) String);
+
 impl ScopedTransaction {
+    /// What to ask by whether this was committed, where the word of it may get lost: right before the commit, of one that wrote
+    /// something. On SQLite there is nothing to ask, since a commit that fails was not made.
+    pub(crate) async fn mark(&self) -> Result<Option<CommitMark>, DbErr> {
+        if self.inner.get_database_backend() != DbBackend::Postgres {
+            return Ok(None);
+        }
+        let sql = "SELECT CAST(pg_current_xact_id() AS text)";
+        let row =
+            self.inner.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await?;
+        let row =
+            row.ok_or_else(|| DbErr::RecordNotFound("a transaction without an id".to_owned()))?;
+        Ok(Some(CommitMark(row.try_get_by_index(0)?)))
+    }
+
     /// Keeps what was done.
     pub(crate) async fn commit(self) -> Result<(), DbErr> {
         self.inner.commit().await
@@ -153,6 +172,28 @@ begins_transactions!(ScopedConnection);
 begins_transactions!(ScopedTransaction);
 
 impl ScopedConnection {
+    /// Whether a transaction was committed of whose end no word came. One that the server still works on may yet be: who asks has
+    /// to come again.
+    pub(crate) async fn was_committed(&self, mark: &CommitMark) -> Result<bool, StoreError> {
+        let sql = "SELECT pg_xact_status(CAST($1 AS xid8))";
+        let asked =
+            Statement::from_sql_and_values(DbBackend::Postgres, sql, [mark.0.clone().into()]);
+        let status = match self.query_one_raw(asked).await {
+            Ok(row) => row.map_or(Ok(None), |row| row.try_get_by_index::<Option<String>>(0))?,
+            // A server that took over from one that is gone, and never heard of it.
+            Err(error) if is_unknown_to_it(&error) => None,
+            Err(error) => return Err(error.into()),
+        };
+        match status.as_deref() {
+            Some("committed") => Ok(true),
+            Some("in progress") => {
+                let unknown = "it is not known yet whether the last commit was made";
+                Err(StoreError::DatabaseDown(DbErr::Custom(unknown.to_owned())))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// A transaction in which everything stays as it is now, whatever others write; it writes nothing itself.
     pub(crate) async fn snapshot(&self) -> Result<ScopedTransaction, DbErr> {
         match &self.backend {
@@ -180,6 +221,13 @@ impl ScopedConnection {
             }
         }
     }
+}
+
+/// Whether the server says that the number of a transaction is one that it never gave.
+fn is_unknown_to_it(error: &DbErr) -> bool {
+    let DbErr::Query(RuntimeErr::SqlxError(reason)) = error else { return false };
+    let code = reason.as_database_error().and_then(|refused| refused.code());
+    code.is_some_and(|code| code == "22023")
 }
 
 impl ScopedTransaction {

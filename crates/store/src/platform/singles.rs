@@ -11,7 +11,8 @@ use crate::runs::now_milliseconds;
 use crate::sealed_text::TextKeeper;
 use crate::sealed_text::catalogue::{CONTENT_MANIFEST, RUN_SPEC};
 use crate::{
-    DatasetVersion, GenerationRecord, LaneProgress, NewRun, ScopedStore, ScoreRecord, StoreError,
+    CommitMark, DatasetVersion, GenerationRecord, LaneProgress, NewRun, ScopedStore, ScoreRecord,
+    StoreError,
 };
 
 /// The only unit of such a run.
@@ -28,6 +29,10 @@ const KEEP_CONTENT: &str = "ON CONFLICT (organization_id, content_hash) DO UPDAT
 const RUN_COLUMNS: &str = "id, organization_id, name, kind, state, spec, spec_hash, dataset_hash, \
     notes, planned_units, version, created_at, updated_at, finished_at, origin, priority, labels, \
     webhook_url, started_at, created_by, judge_id, document_id";
+
+/// What one cost that is there already is more than what was paid here.
+const ADD_SPENDING: &str = "ON CONFLICT (run_id, model_index) DO UPDATE \
+    SET spent_nanodollars = run_progress.spent_nanodollars + excluded.spent_nanodollars";
 
 /// A run of one unit whose answer is there, with the scores it has so far.
 #[derive(Debug, Clone)]
@@ -60,33 +65,43 @@ impl SingleRun {
 
 impl ScopedStore {
     /// Keeps one that could not be kept a moment before, as soon as the store can be used, so that nothing is lost that was paid
-    /// for; until it is told to give up.
+    /// for; until it is told to give up. The mark says of which commit no word came.
     pub async fn record_single_insisting(
         &self,
         single: &SingleRun,
+        mut mark: Option<CommitMark>,
         give_up: impl Future<Output = ()>,
     ) -> Result<(), StoreError> {
-        let id = single.run.id;
-        let mut patience = Patience::new(id, give_up);
+        let mut patience = Patience::new(single.run.id, give_up);
         loop {
-            let kept = match self.run(id).await {
-                // Only the word of it got lost.
-                Ok(_) => {
-                    self.spending_was_kept_unheard(single.spent()).await;
-                    return Ok(());
-                }
-                Err(StoreError::RunNotFound(_)) => self.record_singles(&[single]).await,
-                Err(error) => Err(error),
-            };
-            match kept {
+            match self.record_single_again(single, &mut mark).await {
                 Err(error) => patience.wait(error).await?,
                 Ok(()) => return Ok(()),
             }
         }
     }
 
-    /// Keeps such runs, each whole or not at all, and tells of those that are finished.
-    pub async fn record_singles(&self, singles: &[&SingleRun]) -> Result<(), StoreError> {
+    /// Keeps one, unless the last try was committed and only the word of it got lost: nothing is paid twice.
+    pub(crate) async fn record_single_again(
+        &self,
+        single: &SingleRun,
+        mark: &mut Option<CommitMark>,
+    ) -> Result<(), StoreError> {
+        if self.was_committed(mark).await? {
+            self.spending_was_kept_unheard(single.spent()).await;
+            return Ok(());
+        }
+        self.record_singles(&[single], mark).await
+    }
+
+    /// Keeps such runs, each whole or not at all, and tells of those that are finished. Of one that is there already, made by
+    /// another server for the same request sent again, only what it cost here is added. The mark is to be asked later whether they
+    /// were kept, where no word of it came.
+    pub async fn record_singles(
+        &self,
+        singles: &[&SingleRun],
+        mark: &mut Option<CommitMark>,
+    ) -> Result<(), StoreError> {
         let now = now_milliseconds();
         let mut manifests = Vec::with_capacity(singles.len());
         let keeper = self.text_keeper().await?;
@@ -138,7 +153,7 @@ impl ScopedStore {
             .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
             .collect();
         self.insert_scores(&transaction, &keeper, &scores, |(run, score)| (*run, *score)).await?;
-        self.insert_lanes(&transaction, singles, |single| {
+        let lane_of = |single: &&SingleRun| {
             let lane = LaneProgress {
                 model_index: 0,
                 watermark: u64::from(single.state == RunState::Completed),
@@ -147,8 +162,8 @@ impl ScopedStore {
                 spent: single.spent(),
             };
             (single.run.id, lane)
-        })
-        .await?;
+        };
+        self.insert_lanes(&transaction, singles, ADD_SPENDING, lane_of).await?;
         let spent: NanoDollars = singles.iter().map(|single| single.spent()).sum();
         let booked = self.add_spending_in(&transaction, spent).await?;
         refuse_erased(&transaction, self.organization).await?;
@@ -163,6 +178,7 @@ impl ScopedStore {
             let event = NewEvent { run: None, kind: EventKind::EvaluationsCompleted, data };
             told = self.add_events_in(&transaction, &[event]).await?;
         }
+        *mark = transaction.mark().await?;
         transaction.commit().await?;
         self.events.tell(told);
         self.spending_was_kept(booked).await;

@@ -21,7 +21,9 @@ use tracing::Instrument;
 use super::single::shown;
 use super::view::{Evaluation, EvaluationStatus, LATENCY, NamedScore, is_open};
 use crate::app::App;
+use crate::extract::InProgress;
 use crate::problem::{INTERNAL, Problem};
+use crate::quotas::Place;
 use crate::work::{AnswerSet, case_mapping, enqueue, until_answered};
 
 /// An answer on its way to its scores.
@@ -34,6 +36,10 @@ pub(crate) struct Single {
     pub(crate) generation: Generation,
     pub(crate) order: RunOrder,
     pub(crate) started: Instant,
+    /// Held as long as it is not known whether it is kept: the same request again would pay again.
+    pub(crate) in_progress: Option<InProgress>,
+    /// Its room, kept with it.
+    pub(crate) place: Option<Place>,
 }
 
 /// Scores that are on their way, by the place of their scorer.
@@ -59,9 +65,10 @@ impl Scored {
 
 impl Single {
     /// Keeps it for the workers.
-    pub(super) async fn put_into_queue(self) -> Result<Response, Problem> {
+    pub(super) async fn put_into_queue(mut self) -> Result<Response, Problem> {
         let record = self.record(RunState::Pending, Vec::new(), NanoDollars::ZERO);
         self.app.writer().write(self.store.clone(), record).await?;
+        self.keep_place();
         let run = self.store.run(self.id).await?;
         enqueue(&self.app, self.store.organization(), &run);
         let shown = shown(&self.store, &run).await?;
@@ -126,6 +133,7 @@ impl Single {
     async fn finish(&mut self, scored: Scored) -> Result<Response, Problem> {
         let (record, shown) = self.finished(scored);
         self.app.writer().write(self.store.clone(), record).await?;
+        self.keep_place();
         Ok((StatusCode::CREATED, Json(shown)).into_response())
     }
 
@@ -140,23 +148,45 @@ impl Single {
         let (record, shown) = self.finished(scored);
         let (app, store) = (self.app.clone(), self.store.clone());
         let written = app.writer().write(store.clone(), record.clone()).await;
-        let has_to_wait = written.as_ref().is_err_and(|problem| problem.retry_after.is_some());
-        if has_to_wait || !running.is_empty() {
+        if written.is_ok() {
+            self.keep_place();
+        }
+        let unwritten = written.as_ref().err();
+        let unwritten = unwritten.filter(|unwritten| unwritten.problem.retry_after.is_some());
+        let mark = unwritten.map(|unwritten| unwritten.mark.clone());
+        if mark.is_some() || !running.is_empty() {
             let (app, id) = (app.clone(), self.id);
+            let (in_progress, place) = (self.in_progress.take(), self.place.take());
             let later = async move {
-                if has_to_wait {
+                if let Some(mark) = mark {
                     let stopped = app.stop().cancelled();
-                    if let Err(error) = store.record_single_insisting(&record, stopped).await {
-                        tracing::error!(run = %id, %error, "scores could not be kept");
+                    match store.record_single_insisting(&record, mark, stopped).await {
+                        Ok(()) => {
+                            if let Some(place) = place {
+                                place.keep();
+                            }
+                        }
+                        Err(error) => {
+                            tracing::error!(run = %id, %error, "scores could not be kept");
+                        }
                     }
                 }
+                drop(in_progress);
                 if !running.is_empty() {
                     add_later(app, store, id, running).await;
                 }
             };
             self.app.tasks().clone().spawn(tasks.track_future(later));
         }
-        written.map(|()| (StatusCode::CREATED, Json(shown)).into_response())
+        written?;
+        Ok((StatusCode::CREATED, Json(shown)).into_response())
+    }
+
+    /// Its room is taken now that it is kept.
+    fn keep_place(&mut self) {
+        if let Some(place) = self.place.take() {
+            place.keep();
+        }
     }
 
     /// What is kept of the scores, and what is shown.

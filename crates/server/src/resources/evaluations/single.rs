@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::MetricRules;
@@ -21,8 +21,8 @@ use super::view::Evaluation;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, NewId, PathParts};
-use crate::problem::{CONFLICT, NOT_FOUND, Problem};
+use crate::extract::{Body, InProgress, NewId, PathParts};
+use crate::problem::{CONFLICT, NOT_FOUND, Problem, found};
 use crate::quotas::check_runs;
 use crate::work::enqueue;
 
@@ -105,7 +105,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             Action::StartRuns,
             resume,
         )
-        .refuses(&[402])
         .about("evaluations", "Ask again for the scores that are missing", "")
         .gives::<Evaluation>(202, "In the queue"),
     ]
@@ -115,10 +114,24 @@ async fn create(
     State(app): State<App>,
     caller: Caller,
     NewId(id): NewId,
+    in_progress: Option<Extension<InProgress>>,
     Body(new): Body<NewEvaluation>,
 ) -> Result<Response, Problem> {
     let started = Instant::now();
     check(&new)?;
+    // A request that is sent again finds what it began.
+    if in_progress.is_some()
+        && let Some(run) = found(single_run(&caller.store, id).await)?
+    {
+        let status = match run.state {
+            RunState::Pending => {
+                enqueue(&app, caller.store.organization(), &run);
+                StatusCode::ACCEPTED
+            }
+            _ => StatusCode::CREATED,
+        };
+        return Ok((status, Json(shown(&caller.store, &run).await?)).into_response());
+    }
     let NewEvaluation { input, output, expected_output, context, metrics, config, metadata } = new;
     let metrics = wanted_metrics(&caller, metrics).await?;
     let rules = MetricRules {
@@ -135,6 +148,7 @@ async fn create(
         fields.insert("context".to_owned(), context);
     }
     let key = ContentHash::of(Value::Object(fields.clone()).to_string().as_bytes());
+    let place = app.records().place(caller.quotas, &caller.store).await?;
     let single = Single {
         app,
         store: caller.store,
@@ -150,6 +164,8 @@ async fn create(
             ..RunOrder::default()
         },
         started,
+        in_progress: in_progress.map(|Extension(in_progress)| in_progress),
+        place: Some(place),
     };
     if config.sync == Some(false) {
         check_runs(caller.quotas, &single.store, single.id).await?;

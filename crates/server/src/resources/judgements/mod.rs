@@ -4,7 +4,7 @@ mod view;
 
 use std::time::{Duration, Instant};
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Json;
 use fullbench_store::{
@@ -20,8 +20,8 @@ use uuid::Uuid;
 use crate::access::Caller;
 use crate::api::Endpoint;
 use crate::app::App;
-use crate::extract::{Body, NewId, PathParts, Query, has_more, page, usual_limit};
-use crate::problem::{NOT_FOUND, Problem};
+use crate::extract::{Body, InProgress, NewId, PathParts, Query, has_more, page, usual_limit};
+use crate::problem::{NOT_FOUND, Problem, found};
 use crate::resources::evaluations::{Single, USUAL_TIMEOUT_MS};
 use view::Judgement;
 
@@ -107,12 +107,13 @@ async fn create(
     State(app): State<App>,
     caller: Caller,
     NewId(id): NewId,
+    in_progress: Option<Extension<InProgress>>,
     Body(wanted): Body<Wanted>,
 ) -> Result<(StatusCode, Json<Judgement>), Problem> {
     let started = Instant::now();
-    let (caller_name, store) = (caller.name, caller.store);
+    let (caller_name, quotas, store) = (caller.name, caller.quotas, caller.store);
     // A request that is sent again finds what it began.
-    if let Ok(run) = judged_run(&store, id).await {
+    if let Some(run) = found(judged_run(&store, id).await)? {
         return Ok((StatusCode::CREATED, Json(Judgement::read(&store, run).await?)));
     }
     let judge = judge_of(&store, &wanted).await?;
@@ -125,6 +126,7 @@ async fn create(
         document: Some(document.id),
         ..RunOrder::default()
     };
+    let place = app.records().place(quotas, &store).await?;
     let single = Single {
         set: app.singles().judge(&app, &store, &judge).await?,
         app,
@@ -134,6 +136,8 @@ async fn create(
         generation: Generation::recorded(document.actual_output),
         order,
         started,
+        in_progress: in_progress.map(|Extension(in_progress)| in_progress),
+        place: Some(place),
     };
     single.score(Duration::from_millis(USUAL_TIMEOUT_MS)).await?;
     let run = judged_run(&store, id).await?;

@@ -8,7 +8,7 @@ use sea_orm::{
 
 use crate::entity::baseline;
 use crate::runs::now_milliseconds;
-use crate::{ScopedStore, StoreError};
+use crate::{EntityKind, ScopedStore, StoreError};
 
 /// The longest name of a baseline.
 const MAX_NAME: usize = 100;
@@ -49,10 +49,15 @@ impl ScopedStore {
         let same = OnConflict::columns([baseline::Column::OrganizationId, baseline::Column::Name])
             .update_columns([baseline::Column::RunId, baseline::Column::SetAt])
             .to_owned();
-        baseline::Entity::insert(row)
-            .on_conflict(same)
-            .exec_without_returning(&self.database)
-            .await?;
+        let insert = baseline::Entity::insert(row).on_conflict(same);
+        let transaction = self.begin_adding().await?;
+        let key = (self.organization.0, name.to_owned());
+        let is_new = baseline::Entity::find_by_id(key).one(&transaction).await?.is_none();
+        insert.exec_without_returning(&transaction).await?;
+        if is_new {
+            self.check_count(EntityKind::Baseline, "baselines", &transaction).await?;
+        }
+        transaction.commit().await?;
         self.baseline(name).await
     }
 

@@ -28,6 +28,7 @@ mod insert;
 mod judgements;
 mod judging;
 mod lifecycle;
+mod limits;
 mod location;
 mod lock;
 mod migration;

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use fullbench_llm::ModelConfig;
+use fullbench_llm::{ModelConfig, Provider};
 use fullbench_score::{NamedScorer, ScorerConfig};
 use fullbench_store::{LaneProgress, RunRecord, ScopedStore};
 use fullbench_types::NanoDollars;
 
 use super::open::OpenLane;
-use super::prepare::{PreparedRun, compiled, no_key, planned, refuse_deleted, refuse_uncounted};
+use super::prepare::{
+    PreparedRun, compiled, is_left, no_key, planned, refuse_deleted, refuse_uncounted,
+};
 use crate::spec::{check_opponent, stored_spec};
 use crate::{EngineError, InputProblem};
 
@@ -46,12 +48,15 @@ pub async fn prepare_rescore(
         spec.scorers.push(config.clone());
     }
     let has_own_budget = budget.is_some() || spec.budget.is_some();
-    if has_own_budget || store.monthly_budget().await?.limit().is_some() {
+    let monthly = store.monthly_budget().await?;
+    let asked: Vec<ModelConfig> = new.iter().flat_map(|scorer| scorer.scorer.models()).collect();
+    if asked.iter().any(|model| model.provider != Provider::Recorded) {
+        is_left(&monthly)?;
+    }
+    if has_own_budget || monthly.limit().is_some() {
         refuse_uncounted(&new)?;
     }
     if needs_keys {
-        let asked: Vec<ModelConfig> =
-            new.iter().flat_map(|scorer| scorer.scorer.models()).collect();
         let keys = store.keys_for_calls().await?;
         if let Some(variable) = asked.iter().find_map(|model| keys.missing_variable(model)) {
             return Err(no_key(&variable).into());
@@ -77,11 +82,10 @@ pub async fn prepare_rescore(
         });
     }
     if !entries.is_empty() {
-        // First the lanes go back to their beginning: a kill after it leaves work to `resume`, and none that it would not see.
+        // The lanes go back to their beginning with it: a kill leaves work to `resume`, and none that it would not see.
         let reopened: Vec<LaneProgress> =
             lanes.iter().map(|lane| lane.progress).filter(|lane| lane.answered > 0).collect();
-        store.recorder(record.id).commit(&[], &[], &reopened).await?;
-        store.add_scorers(record.id, &entries).await?;
+        store.add_scorers(record.id, &entries, &reopened).await?;
     }
     Ok(PreparedRun {
         record,

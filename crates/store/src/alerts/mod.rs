@@ -26,9 +26,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Rules that an organization may have.
-pub(crate) const MOST_RULES: u64 = 200;
-
 /// What of the results a rule looks at; everything where nothing is said.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -7,7 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{AlertMessage, AlertRecord, MOST_RULES, NewAlert, SlackAddress};
+use super::{AlertMessage, AlertRecord, NewAlert, SlackAddress};
 use crate::entity::platform::alert_rule as rule;
 use crate::platform::{AddedEvents, from_json, time, to_json, word};
 use crate::runs::now_milliseconds;
@@ -68,12 +68,9 @@ impl ScopedStore {
             created_by: Set(new.created_by),
         };
         let taken = || StoreError::NameTaken { kind: EntityKind::AlertRule, name };
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
-        if self.alert_rows().count(&transaction).await? > MOST_RULES {
-            let (kind, limit) = (EntityKind::AlertRule, MOST_RULES);
-            return Err(StoreError::TooMany { kind, limit });
-        }
+        self.check_count(EntityKind::AlertRule, "alert_rules", &transaction).await?;
         transaction.commit().await?;
         record(row)
     }

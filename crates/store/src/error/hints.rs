@@ -36,9 +36,18 @@ impl StoreError {
                 }
                 _ => Some("choose another name"),
             },
-            Self::TooMany { kind: EntityKind::Webhook | EntityKind::AlertRule, .. } => {
-                Some("remove one that is not needed any more")
-            }
+            Self::TooMany {
+                kind:
+                    EntityKind::Webhook
+                    | EntityKind::AlertRule
+                    | EntityKind::Dataset
+                    | EntityKind::DatasetVersion
+                    | EntityKind::Baseline
+                    | EntityKind::ProviderKey
+                    | EntityKind::ApiKey
+                    | EntityKind::User,
+                ..
+            } => Some("remove what is not needed any more"),
             Self::TooMany { .. } => Some("go on with one that is there"),
             Self::TooLong { .. } => Some("leave out what nobody reads"),
             Self::NameInvalid { kind: EntityKind::Judge, .. } => Some(

@@ -53,6 +53,14 @@ pub enum EntityKind {
     ProviderKey,
     /// What is watched, and who is told.
     AlertRule,
+    /// The pass mark of a criterion.
+    Threshold,
+    /// A name of a run.
+    Baseline,
+    /// An agreed answer of a case.
+    GroundTruth,
+    /// A scorer of a run that had begun.
+    AddedScorer,
 }
 
 impl fmt::Display for EntityKind {
@@ -77,6 +85,10 @@ impl fmt::Display for EntityKind {
             Self::Delivery => "delivery",
             Self::ProviderKey => "key of the provider",
             Self::AlertRule => "rule",
+            Self::Threshold => "pass mark",
+            Self::Baseline => "baseline",
+            Self::GroundTruth => "agreed answer of the case",
+            Self::AddedScorer => "scorer added to the run",
         })
     }
 }

@@ -6,13 +6,12 @@ use fullbench_types::{Criterion, Scale};
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
-    TransactionTrait,
 };
 use uuid::Uuid;
 
-use super::limits::check_length;
 use super::{check_name, time};
 use crate::entity::criterion;
+use crate::limits::check_length;
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
 
@@ -214,7 +213,7 @@ impl ScopedStore {
         };
         let said = [&new.task_introduction, &new.evaluation_criteria, &levels];
         check_length(EntityKind::Criterion, &said.map(|text| text.as_str()))?;
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
         self.check_count(EntityKind::Criterion, "criteria", &transaction).await?;
         transaction.commit().await?;

@@ -4,14 +4,13 @@ use fullbench_types::{JudgeId, JudgeReference};
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
-    TransactionTrait,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::limits::check_length;
 use super::{check_name, time};
 use crate::entity::judge;
+use crate::limits::check_length;
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
 
@@ -193,7 +192,7 @@ impl ScopedStore {
             predecessor_id: Set(before.as_ref().map(|before| before.id.0)),
             created_at: Set(now_milliseconds()),
         };
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         self.keep_parts(new, &transaction).await?;
         if let Some(before) = before.filter(|before| same(before, new, criterion.revision)) {
             return Ok(before);

@@ -6,7 +6,6 @@
 mod criteria;
 mod judged;
 mod judges;
-mod limits;
 mod parts;
 mod steps;
 mod thresholds;

@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Select,
-    TransactionTrait, sea_query::OnConflict,
+    sea_query::OnConflict,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::limits::check_length;
 use super::time;
 use crate::connection::ScopedTransaction;
 use crate::entity::{judge_model, method};
+use crate::limits::check_length;
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, NewJudge, ScopedStore, StoreError};
 
@@ -122,7 +122,7 @@ impl ScopedStore {
             created_at: Set(now_milliseconds()),
         };
         let taken = || StoreError::NameTaken { kind: EntityKind::Model, name };
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
         self.check_model(&row.config, &transaction).await?;
         transaction.commit().await?;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::time;
 use crate::entity::threshold;
 use crate::runs::now_milliseconds;
-use crate::{ScopedStore, StoreError};
+use crate::{EntityKind, ScopedStore, StoreError};
 
 /// A pass mark of a criterion.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,11 @@ impl ScopedStore {
             note: Set(note.map(str::to_owned)),
             created_at: Set(now_milliseconds()),
         };
-        record(row.insert(&self.database).await?)
+        let transaction = self.begin_adding().await?;
+        let row = row.insert(&transaction).await?;
+        self.check_count(EntityKind::Threshold, "thresholds", &transaction).await?;
+        transaction.commit().await?;
+        record(row)
     }
 
     /// The pass mark that holds now; none where none was ever set.

@@ -88,7 +88,11 @@ impl ScopedStore {
             created_by: Set(new.created_by),
         };
         let taken = || StoreError::NameTaken { kind: EntityKind::Dataset, name };
-        record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
+        let transaction = self.begin_adding().await?;
+        let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
+        self.check_count(EntityKind::Dataset, "datasets", &transaction).await?;
+        transaction.commit().await?;
+        record(row)
     }
 
     /// The data set of this id.

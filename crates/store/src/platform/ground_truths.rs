@@ -101,6 +101,8 @@ impl ScopedStore {
             created_by: Set(new.created_by),
         };
         let row = row.insert(&transaction).await?;
+        let (kind, table) = (EntityKind::GroundTruth, "ground_truths");
+        self.check_count_for(kind, table, new.case.into(), &transaction).await?;
         transaction.commit().await?;
         self.ground_truth_record(row).await
     }

@@ -10,7 +10,6 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::users::insert_user;
 use super::{NewUser, PasswordHash, UserRecord, lock_organization, time, word};
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::{api_key, invitation, user};
@@ -196,7 +195,7 @@ impl ScopedStore {
         }
         let InvitationRecord { email, role, .. } = invitation;
         let new = NewUser { email, name, role, password };
-        let added = insert_user(&transaction, self.organization, new).await?;
+        let added = self.insert_user(new, &transaction).await?;
         transaction.commit().await?;
         Ok(added)
     }

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use fullbench_types::{Action, OrganizationId, Plan, UserRole};
 use jiff::Timestamp;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, Value};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter,
-    QueryOrder, TransactionTrait,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel,
+    QueryFilter, QueryOrder, TransactionTrait,
 };
 use uuid::Uuid;
 
 use super::organizations::lock_organization;
 use super::users::user_record;
 use super::{OrganizationSettings, UserRecord, from_json, time, to_json, word};
+use crate::connection::ScopedTransaction;
 use crate::entity::platform::{api_key, organization, user};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, Store, StoreError};
@@ -166,7 +167,26 @@ impl ScopedStore {
             last_used_at: Set(None),
             revoked_at: Set(None),
         };
-        key_record(row.insert(&self.database).await?)
+        let transaction = self.begin_adding().await?;
+        let row = row.insert(&transaction).await?;
+        self.check_keys(&transaction).await?;
+        transaction.commit().await?;
+        key_record(row)
+    }
+
+    /// Refuses a key that was added to as many as there may be. Those that open nothing any more give way to it, the oldest
+    /// first.
+    async fn check_keys(&self, transaction: &ScopedTransaction) -> Result<(), StoreError> {
+        let too_many = self.too_many("api_keys", transaction).await?;
+        if too_many == 0 {
+            return Ok(());
+        }
+        let sql = "DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE organization_id = $1 \
+            AND (revoked_at IS NOT NULL OR expires_at <= $2) ORDER BY id LIMIT $3)";
+        let values: Vec<Value> =
+            vec![self.organization.0.into(), now_milliseconds().into(), (too_many as i64).into()];
+        transaction.execute_raw(self.statement(sql, values)).await?;
+        self.check_count(EntityKind::ApiKey, "api_keys", transaction).await
     }
 
     /// All keys of the organization, the newest first.
@@ -223,6 +243,7 @@ impl ScopedStore {
             ..row.into_active_model().reset_all()
         };
         let next = next.insert(&transaction).await?;
+        self.check_keys(&transaction).await?;
         transaction.commit().await?;
         key_record(next)
     }

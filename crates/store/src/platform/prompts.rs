@@ -125,7 +125,11 @@ impl ScopedStore {
             created_by: Set(new.created_by),
         };
         let taken = || StoreError::NameTaken { kind: EntityKind::Prompt, name };
-        record(row.insert(&self.database).await.map_err(StoreError::when_taken(taken))?)
+        let transaction = self.begin_adding().await?;
+        let row = row.insert(&transaction).await.map_err(StoreError::when_taken(taken))?;
+        self.check_count(EntityKind::Prompt, "prompts", &transaction).await?;
+        transaction.commit().await?;
+        record(row)
     }
 
     /// The prompt of this id.
@@ -212,8 +216,14 @@ impl ScopedStore {
                 kind: EntityKind::PromptVersion,
                 name: new.id.to_string(),
             };
-            match self.prompt_version_row(&new, number, &keeper)?.insert(&self.database).await {
-                Ok(row) => return self.whole_version(row).await,
+            let transaction = self.begin_adding().await?;
+            match self.prompt_version_row(&new, number, &keeper)?.insert(&transaction).await {
+                Ok(row) => {
+                    let (kind, table) = (EntityKind::PromptVersion, "prompt_versions");
+                    self.check_count(kind, table, &transaction).await?;
+                    transaction.commit().await?;
+                    return self.whole_version(row).await;
+                }
                 // Another version took the number.
                 Err(error) => match StoreError::when_taken(taken)(error) {
                     StoreError::ChangedMeanwhile { .. } => {}

@@ -96,10 +96,26 @@ impl ScopedStore {
             ])
             .to_owned();
         let insert = provider_key::Entity::insert(row).on_conflict(replaced);
-        insert.exec_without_returning(&self.database).await?;
         let kept = self.provider_key_rows().filter(is_key(provider, &base_url));
+        let transaction = self.begin_adding().await?;
+        let is_new = kept.clone().one(&transaction).await?.is_none();
+        insert.exec_without_returning(&transaction).await?;
+        if is_new {
+            self.check_count(EntityKind::ProviderKey, "provider_keys", &transaction).await?;
+        }
+        transaction.commit().await?;
         let kept = kept.one(&self.database).await?.ok_or_else(|| not_found(provider))?;
         record(kept)
+    }
+
+    /// What is shown of the key for one address of a provider, where there is one.
+    pub async fn provider_key(
+        &self,
+        provider: Provider,
+        base_url: Option<&str>,
+    ) -> Result<Option<ProviderKeyRecord>, StoreError> {
+        let kept = self.provider_key_rows().filter(is_key(provider, &address(provider, base_url)));
+        kept.one(&self.database).await?.map(record).transpose()
     }
 
     /// What is shown of the keys, by provider and address.

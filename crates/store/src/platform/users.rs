@@ -71,7 +71,36 @@ pub struct MemberChange {
 impl ScopedStore {
     /// Adds a person.
     pub async fn add_user(&self, new: NewUser) -> Result<UserRecord, StoreError> {
-        insert_user(&self.database, self.organization, new).await
+        let transaction = self.begin_adding().await?;
+        let added = self.insert_user(new, &transaction).await?;
+        transaction.commit().await?;
+        Ok(added)
+    }
+
+    /// Adds a person, unless there are as many as there may be.
+    pub(super) async fn insert_user(
+        &self,
+        new: NewUser,
+        transaction: &ScopedTransaction,
+    ) -> Result<UserRecord, StoreError> {
+        let now = now_milliseconds();
+        let email = new.email.clone();
+        let row = user::ActiveModel {
+            id: Set(Uuid::now_v7()),
+            organization_id: Set(self.organization.0),
+            email: Set(new.email),
+            name: Set(new.name),
+            role: Set(new.role.as_str().to_owned()),
+            password_set_at: Set(new.password.is_some().then_some(now)),
+            password_hash: Set(new.password),
+            created_at: Set(now),
+            updated_at: Set(now),
+            ..Default::default()
+        };
+        let taken = || StoreError::NameTaken { kind: EntityKind::User, name: email };
+        let row = row.insert(transaction).await.map_err(StoreError::when_taken(taken))?;
+        self.check_count(EntityKind::User, "users", transaction).await?;
+        user_record(row)
     }
 
     /// Everybody of the organization, by mail address.
@@ -215,29 +244,6 @@ impl ScopedStore {
             name: id.to_string(),
         })
     }
-}
-
-pub(super) async fn insert_user(
-    connection: &impl ConnectionTrait,
-    organization: OrganizationId,
-    new: NewUser,
-) -> Result<UserRecord, StoreError> {
-    let now = now_milliseconds();
-    let email = new.email.clone();
-    let row = user::ActiveModel {
-        id: Set(Uuid::now_v7()),
-        organization_id: Set(organization.0),
-        email: Set(new.email),
-        name: Set(new.name),
-        role: Set(new.role.as_str().to_owned()),
-        password_set_at: Set(new.password.is_some().then_some(now)),
-        password_hash: Set(new.password),
-        created_at: Set(now),
-        updated_at: Set(now),
-        ..Default::default()
-    };
-    let taken = || StoreError::NameTaken { kind: EntityKind::User, name: email };
-    user_record(row.insert(connection).await.map_err(StoreError::when_taken(taken))?)
 }
 
 pub(super) fn user_record(row: user::Model) -> Result<UserRecord, StoreError> {

@@ -156,6 +156,7 @@ impl ScopedStore {
             .await?;
         let number = newest.map_or(1, |newest| newest.version_number + 1);
         let row = self.version_row(&new, number).insert(&transaction).await?;
+        self.check_count(EntityKind::DatasetVersion, "dataset_versions", &transaction).await?;
         transaction.commit().await?;
         self.version_record(row).await
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait,
-    QueryFilter, QueryOrder, QuerySelect, Select, TransactionTrait,
+    QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use uuid::Uuid;
 
@@ -13,9 +13,6 @@ use super::{Page, from_json, time, to_json};
 use crate::entity::platform::{webhook, webhook_delivery};
 use crate::runs::now_milliseconds;
 use crate::{EntityKind, ScopedStore, StoreError};
-
-/// Webhooks that an organization may have: each is told of every event by itself.
-const MOST_WEBHOOKS: u64 = 100;
 
 /// What is known of a webhook when it is made.
 #[derive(Debug, Clone)]
@@ -97,11 +94,9 @@ impl ScopedStore {
             updated_at: Set(now),
             created_by: Set(new.created_by),
         };
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         let row = row.insert(&transaction).await?;
-        if self.webhook_rows().count(&transaction).await? > MOST_WEBHOOKS {
-            return Err(StoreError::TooMany { kind: EntityKind::Webhook, limit: MOST_WEBHOOKS });
-        }
+        self.check_count(EntityKind::Webhook, "webhooks", &transaction).await?;
         transaction.commit().await?;
         record(row)
     }

@@ -115,8 +115,7 @@ async fn put(
         let problem = Problem::field("base_url", "the server may not reach this address");
         return Err(problem.hint("who runs the server can allow it with `--allow-model-url`"));
     }
-    let known = caller.store.provider_keys().await?;
-    if let Some(before) = known.into_iter().find(|known| known.provider == provider) {
+    if let Some(before) = caller.store.provider_key(provider, base_url.as_deref()).await? {
         note.before(&Shown::from(before));
     }
     let new = NewProviderKey { provider, base_url, key, created_by: Some(caller.name) };
@@ -137,9 +136,11 @@ async fn remove(
     Query(address): Query<Address>,
 ) -> Result<StatusCode, Problem> {
     let provider = served(&provider)?;
-    let keys = caller.store.provider_keys().await?.into_iter().map(Shown::from);
-    note.before(&keys.filter(|key| key.provider == provider).collect::<Vec<_>>());
-    caller.store.remove_provider_key(provider, address.base_url.as_deref()).await?;
+    let base_url = address.base_url.as_deref();
+    if let Some(before) = caller.store.provider_key(provider, base_url).await? {
+        note.before(&Shown::from(before));
+    }
+    caller.store.remove_provider_key(provider, base_url).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

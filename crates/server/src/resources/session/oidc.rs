@@ -26,7 +26,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .about("session", "Come back from the issuer", back)
             .query::<Back>()
             .gives_nothing(303, "You are signed in")
-            .refuses(&[401, 404, 503]),
+            .refuses(&[401, 404, 409, 503]),
     ]
 }
 

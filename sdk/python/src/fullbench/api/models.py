@@ -1720,6 +1720,8 @@ class OrganizationUsage(BaseModel):
     """Bytes of uploaded files."""
     open_runs: Used
     """Runs that wait or are worked on."""
+    records: Used
+    """Results, planned ones too, and documents, as it was some seconds ago."""
     month_usd: Spent
     """Dollars that were spent this month (UTC)."""
 

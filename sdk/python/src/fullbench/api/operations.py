@@ -967,7 +967,7 @@ def score_execution(
 ) -> Call[models.ExecutionScore]:
     """Score the answer of an execution.
 
-    The model is not asked again. A metric that has scored the answer before is not asked again either.
+    The model is not asked again. A metric that has scored the answer before is not asked again either; a score that is missing, because a judge failed or the budget was used up, is asked for when its metric is sent again.
 
     idempotency_key: A word of your own for this request: sent again, it is carried out once.
     """

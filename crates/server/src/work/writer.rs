@@ -100,14 +100,35 @@ async fn write_all(mut receiver: mpsc::Receiver<Waiting>) {
             let (of_one, others) = rest.split_at_mut(same.count());
             rest = others;
             let singles: Vec<&SingleRun> = of_one.iter().map(|waiting| &waiting.single).collect();
-            let mut mark = None;
-            let result = of_one[0].store.record_singles(&singles, &mut mark).await;
-            let result = result.map_err(|error| NotWritten { error: Arc::new(error), mark });
-            results.extend(std::iter::repeat_n(result, singles.len()));
+            results.extend(write_together(&of_one[0].store, &singles).await);
         }
         for (waiting, result) in group.drain(..).zip(results) {
             // Who asked may be gone; the evaluation is kept all the same.
             let _ = waiting.written.send(result);
         }
     }
+}
+
+/// Commits evaluations of one organization, and says of each what came of it. Where something is wrong with one of them, each is
+/// committed by itself: the others have no part in it.
+async fn write_together(
+    store: &ScopedStore,
+    singles: &[&SingleRun],
+) -> Vec<Result<(), NotWritten>> {
+    let together = write_once(store, singles).await;
+    let is_wrong = together.as_ref().is_err_and(|not| !not.error.is_passing());
+    if !is_wrong || singles.len() == 1 {
+        return vec![together; singles.len()];
+    }
+    let mut results = Vec::with_capacity(singles.len());
+    for single in singles {
+        results.push(write_once(store, &[*single]).await);
+    }
+    results
+}
+
+async fn write_once(store: &ScopedStore, singles: &[&SingleRun]) -> Result<(), NotWritten> {
+    let mut mark = None;
+    let result = store.record_singles(singles, &mut mark).await;
+    result.map_err(|error| NotWritten { error: Arc::new(error), mark })
 }

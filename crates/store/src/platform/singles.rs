@@ -1,10 +1,14 @@
 //! Evaluations of single answers: whole runs of one unit, many of them in one transaction.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+
 use fullbench_types::{EventKind, Generation, NanoDollars, RunId, RunState, UnitKey};
 use sea_orm::{TransactionTrait, Value};
 use serde_json::json;
 
 use super::{AddedEvents, NewEvent, refuse_erased, to_json, wait_briefly};
+use crate::connection::ScopedTransaction;
 use crate::insert::InsertMany;
 use crate::patience::Patience;
 use crate::runs::now_milliseconds;
@@ -63,6 +67,20 @@ impl SingleRun {
     }
 }
 
+/// The same ones in rounds, in none of which a run is twice, as it is where a request was sent again: PostgreSQL refuses a statement
+/// that would touch a row for the second time.
+fn rounds<'single>(singles: &[&'single SingleRun]) -> Vec<Vec<&'single SingleRun>> {
+    let mut rounds = Vec::new();
+    let mut rest = singles.to_vec();
+    while !rest.is_empty() {
+        let mut runs = HashSet::new();
+        let (round, again) = rest.into_iter().partition(|single| runs.insert(single.run.id));
+        rounds.push(round);
+        rest = again;
+    }
+    rounds
+}
+
 impl ScopedStore {
     /// Keeps one that could not be kept a moment before, as soon as the store can be used, so that nothing is lost that was paid
     /// for; until it is told to give up. The mark says of which commit no word came.
@@ -102,73 +120,31 @@ impl ScopedStore {
         singles: &[&SingleRun],
         mark: &mut Option<CommitMark>,
     ) -> Result<(), StoreError> {
-        let now = now_milliseconds();
-        let mut manifests = Vec::with_capacity(singles.len());
         let keeper = self.text_keeper().await?;
-        for single in singles {
-            let manifest = to_json(&*keeper.scrubber.content(&single.content))?;
-            let hash = &single.content.hash;
-            manifests.push((single, keeper.kept(&CONTENT_MANIFEST, &[hash], manifest)?));
-        }
+        let contents = self.contents(singles, &keeper)?;
         let transaction = self.database.begin().await?;
         wait_briefly(&transaction).await?;
-        let contents = InsertMany {
+        let insert = InsertMany {
             table: "dataset_contents",
             columns: CONTENT_COLUMNS,
             conflict: KEEP_CONTENT,
         };
-        let values = |(single, manifest): &(&&SingleRun, String), values: &mut Vec<Value>| {
-            let hash = single.content.hash.to_string();
-            values.extend([
-                self.organization.0.into(),
-                hash.clone().into(),
-                hash.into(),
-                manifest.clone().into(),
-                (single.content.cases as i64).into(),
-                now.into(),
-            ]);
+        let values = |content: &Vec<Value>, values: &mut Vec<Value>| {
+            values.extend_from_slice(content);
             Ok(())
         };
-        contents.run(&transaction, &manifests, values).await?;
-        let runs = InsertMany {
-            table: "runs",
-            columns: RUN_COLUMNS,
-            conflict: "ON CONFLICT (id) DO NOTHING",
-        };
-        let values = |single: &&SingleRun, values: &mut Vec<Value>| {
-            self.run_values(single, &keeper, now, values)
-        };
-        runs.run(&transaction, singles, values).await?;
-        self.insert_generations(&transaction, &keeper, singles, |single| {
-            let record = GenerationRecord {
-                key: UNIT,
-                case_key: single.case_key(),
-                result: Ok(&single.generation),
-            };
-            (single.run.id, record)
-        })
-        .await?;
-        let scores: Vec<(RunId, &ScoreRecord)> = singles
-            .iter()
-            .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
-            .collect();
-        self.insert_scores(&transaction, &keeper, &scores, |(run, score)| (*run, *score)).await?;
-        let lane_of = |single: &&SingleRun| {
-            let lane = LaneProgress {
-                model_index: 0,
-                watermark: u64::from(single.state == RunState::Completed),
-                answered: 1,
-                failed: 0,
-                spent: single.spent(),
-            };
-            (single.run.id, lane)
-        };
-        self.insert_lanes(&transaction, singles, ADD_SPENDING, lane_of).await?;
+        insert.run(&transaction, &contents, values).await?;
+        let rounds = rounds(singles);
+        for round in &rounds {
+            self.insert_singles(&transaction, &keeper, round).await?;
+        }
         let spent: NanoDollars = singles.iter().map(|single| single.spent()).sum();
         let booked = self.add_spending_in(&transaction, spent).await?;
         refuse_erased(&transaction, self.organization).await?;
-        let finished: Vec<RunId> = singles
-            .iter()
+        let finished: Vec<RunId> = rounds
+            .first()
+            .into_iter()
+            .flatten()
             .filter(|single| single.state == RunState::Completed)
             .map(|single| single.run.id)
             .collect();
@@ -183,6 +159,79 @@ impl ScopedStore {
         self.events.tell(told);
         self.spending_was_kept(booked).await;
         Ok(())
+    }
+
+    /// The rows of their contents, each once, since many answers are given to one question, and in an order that is the same
+    /// for all who keep some.
+    fn contents(
+        &self,
+        singles: &[&SingleRun],
+        keeper: &TextKeeper,
+    ) -> Result<Vec<Vec<Value>>, StoreError> {
+        let now = now_milliseconds();
+        let mut contents = BTreeMap::new();
+        for single in singles {
+            let Entry::Vacant(place) = contents.entry(single.content.hash.to_string()) else {
+                continue;
+            };
+            let manifest = to_json(&*keeper.scrubber.content(&single.content))?;
+            let manifest = keeper.kept(&CONTENT_MANIFEST, &[&single.content.hash], manifest)?;
+            let hash = place.key().clone();
+            let cases = single.content.cases as i64;
+            place.insert(vec![
+                self.organization.0.into(),
+                hash.clone().into(),
+                hash.into(),
+                manifest.into(),
+                cases.into(),
+                now.into(),
+            ]);
+        }
+        Ok(contents.into_values().collect())
+    }
+
+    /// Inserts the runs, answers, scores and lanes of some that are all different.
+    async fn insert_singles(
+        &self,
+        transaction: &ScopedTransaction,
+        keeper: &TextKeeper,
+        singles: &[&SingleRun],
+    ) -> Result<(), StoreError> {
+        let now = now_milliseconds();
+        let runs = InsertMany {
+            table: "runs",
+            columns: RUN_COLUMNS,
+            conflict: "ON CONFLICT (id) DO NOTHING",
+        };
+        let values = |single: &&SingleRun, values: &mut Vec<Value>| {
+            self.run_values(single, keeper, now, values)
+        };
+        runs.run(transaction, singles, values).await?;
+        self.insert_generations(transaction, keeper, singles, |single| {
+            let record = GenerationRecord {
+                key: UNIT,
+                case_key: single.case_key(),
+                result: Ok(&single.generation),
+            };
+            (single.run.id, record)
+        })
+        .await?;
+        let scores: Vec<(RunId, &ScoreRecord)> = singles
+            .iter()
+            .flat_map(|single| single.scores.iter().map(|score| (single.run.id, score)))
+            .collect();
+        self.insert_scores(transaction, keeper, &scores, |(run, score)| (*run, *score)).await?;
+        let lane_of = |single: &&SingleRun| {
+            let lane = LaneProgress {
+                model_index: 0,
+                watermark: u64::from(single.state == RunState::Completed),
+                answered: 1,
+                failed: 0,
+                spent: single.spent(),
+            };
+            (single.run.id, lane)
+        };
+        self.insert_lanes(transaction, singles, ADD_SPENDING, lane_of).await
     }
 
     fn run_values(

@@ -78,56 +78,85 @@ struct Shared {
     seen: Option<(Month, NanoDollars)>,
     /// How often they were seen.
     looks: u64,
+    /// What transactions add to them of which it is not known yet whether they were committed.
+    under_way: NanoDollars,
 }
 
 /// An amount that a transaction adds to the books, and what they say with it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Booked {
     amount: NanoDollars,
     month: Month,
     total: NanoDollars,
+    _under_way: Option<UnderWay>,
+}
+
+/// An amount of which nobody knows whether it is in the books, as long as this is held.
+#[derive(Debug)]
+struct UnderWay {
+    budgets: Budgets,
+    organization: OrganizationId,
+    amount: NanoDollars,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.budgets.change(self.organization, |shared| {
+            shared.under_way -= self.amount;
+        });
+    }
 }
 
 impl Budgets {
+    fn change<T>(&self, organization: OrganizationId, change: impl FnOnce(&mut Shared) -> T) -> T {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        change(all.entry(organization).or_default())
+    }
+
     /// The budget of an organization.
     fn of(&self, organization: OrganizationId) -> Arc<Budget> {
-        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&all.entry(organization).or_default().budget)
+        self.change(organization, |shared| Arc::clone(&shared.budget))
     }
 
     /// How often the books were seen when a read of them begins.
     fn looks(&self, organization: OrganizationId) -> u64 {
-        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(organization).or_default().looks
+        self.change(organization, |shared| shared.looks)
+    }
+
+    /// Says that a transaction adds an amount, until it is known what became of it.
+    fn is_under_way(&self, organization: OrganizationId, amount: NanoDollars) -> UnderWay {
+        self.change(organization, |shared| shared.under_way += amount);
+        UnderWay { budgets: self.clone(), organization, amount }
     }
 
     /// Takes over what was read. Where the books were seen meanwhile nobody knows which is newer, but within a month they only
-    /// grow; else what was read is believed, which is less where the organization was erased or the clock was set back.
+    /// grow; else what was read is believed, which is less where the organization was erased or the clock was set back. What is
+    /// under way may be in it, and counts already.
     fn was_read(
         &self,
         organization: OrganizationId,
         limit: Option<NanoDollars>,
-        read: (Month, NanoDollars),
+        (month, total): (Month, NanoDollars),
         looks_before: u64,
     ) {
-        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = all.entry(organization).or_default();
-        shared.read_at = Some(Instant::now());
-        if shared.looks == looks_before {
-            shared.begins(read.0);
-            shared.seen = None;
-        }
-        let kept = shared.sees(read);
-        shared.budget.keep_to(limit, kept);
+        self.change(organization, |shared| {
+            shared.read_at = Some(Instant::now());
+            if shared.looks == looks_before && shared.under_way == NanoDollars::ZERO {
+                shared.begins(month);
+                shared.seen = None;
+            }
+            let kept = shared.sees((month, total - shared.under_way.min(total)));
+            shared.budget.keep_to(limit, kept);
+        });
     }
 
     /// Takes over what was booked; tells whether the numbers of others must be read again.
-    fn was_booked(&self, organization: OrganizationId, booked: Booked) -> bool {
-        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = all.entry(organization).or_default();
-        let kept = shared.sees((booked.month, booked.total));
-        shared.budget.was_kept(booked.amount, kept);
-        shared.is_old()
+    fn was_booked(&self, organization: OrganizationId, booked: &Booked) -> bool {
+        self.change(organization, |shared| {
+            let kept = shared.sees((booked.month, booked.total));
+            shared.budget.was_kept(booked.amount, kept);
+            shared.is_old()
+        })
     }
 }
 
@@ -213,15 +242,19 @@ impl ScopedStore {
         let values = vec![self.organization.0.into(), month.to_string().into(), amount.0.into()];
         let row = transaction.query_one_raw(self.statement(sql, values)).await?;
         let total = row.map_or(Ok(amount.0), |row| row.try_get_by_index(0))?;
-        Ok(Some(Booked { amount, month, total: NanoDollars(total) }))
+        let under_way = self.budgets.is_under_way(self.organization, amount);
+        let total = NanoDollars(total);
+        Ok(Some(Booked { amount, month, total, _under_way: Some(under_way) }))
     }
 
     /// Says that an amount was kept, and reads again what others spent when that is long ago. What was kept is kept: where it
     /// cannot be read now, the next one reads it, and nobody keeps the same again.
     pub(crate) async fn spending_was_kept(&self, booked: Option<Booked>) {
-        if let Some(booked) = booked
-            && self.budgets.was_booked(self.organization, booked)
-        {
+        let Some(booked) = booked else { return };
+        let is_old = self.budgets.was_booked(self.organization, &booked);
+        // It is not under way any more.
+        drop(booked);
+        if is_old {
             self.read_spending().await;
         }
     }
@@ -232,8 +265,9 @@ impl ScopedStore {
             return;
         }
         self.read_spending().await;
-        let booked = Booked { amount, month: Month::now(), total: NanoDollars::ZERO };
-        self.budgets.was_booked(self.organization, booked);
+        let (month, total) = (Month::now(), NanoDollars::ZERO);
+        let booked = Booked { amount, month, total, _under_way: None };
+        self.budgets.was_booked(self.organization, &booked);
     }
 
     async fn read_spending(&self) {
@@ -268,15 +302,19 @@ mod tests {
         let budget = budgets.of(DEFAULT_ORGANIZATION);
         budget.reserve(NanoDollars(5)).await.unwrap().settle(NanoDollars(5));
         let looks = budgets.looks(DEFAULT_ORGANIZATION);
+        let (amount, total) = (NanoDollars(5), NanoDollars(15));
+        let under_way = budgets.is_under_way(DEFAULT_ORGANIZATION, amount);
+        let mut booked = Some(Booked { amount, month, total, _under_way: Some(under_way) });
         for step in order {
             match step {
                 0 => read(10, looks),
                 1 => read(15, looks),
                 _ => {
-                    let booked = Booked { amount: NanoDollars(5), month, total: NanoDollars(15) };
-                    budgets.was_booked(DEFAULT_ORGANIZATION, booked);
+                    let booked = booked.take().unwrap();
+                    budgets.was_booked(DEFAULT_ORGANIZATION, &booked);
                 }
             }
+            assert_eq!(budget.spent(), NanoDollars(15), "{order:?} after {step}");
         }
         budget.spent()
     }
@@ -305,8 +343,8 @@ mod tests {
             assert!(budget.refused().is_some(), "it is the same month");
             if first_look_is_a_booking {
                 let (amount, month) = (NanoDollars(1), month("2026-12-01"));
-                let booked = Booked { amount, month, total: NanoDollars(1) };
-                budgets.was_booked(DEFAULT_ORGANIZATION, booked);
+                let booked = Booked { amount, month, total: NanoDollars(1), _under_way: None };
+                budgets.was_booked(DEFAULT_ORGANIZATION, &booked);
             } else {
                 read("2026-12-01", 1);
             }

@@ -7,13 +7,16 @@ use common::backend::{self, Place, on_every_backend};
 use common::version::version;
 use common::{TestServer, answer, with_json};
 use fullbench_simllm::{Simulator, SimulatorConfig};
-use fullbench_types::{DEFAULT_ORGANIZATION, Priority, RunId, RunState};
+use fullbench_types::{DEFAULT_ORGANIZATION, RunId, RunState};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 on_every_backend!(
     an_answer_is_scored_kept_and_listed,
     a_judge_that_takes_long_gives_a_partial_result_that_is_completed_later,
+    late_scores_are_left_to_who_waits_for_them,
+    many_answers_to_one_question_come_at_once,
     an_answer_can_be_scored_by_the_queue,
     an_answer_that_waits_for_a_server_that_is_gone_is_scored_by_another,
     mistakes_are_told_with_their_fields,
@@ -96,6 +99,40 @@ async fn a_judge_that_takes_long_gives_a_partial_result_that_is_completed_later(
     assert!(kept["cost_usd"].is_number());
 }
 
+async fn late_scores_are_left_to_who_waits_for_them(place: Place) {
+    let simulator =
+        simulator(SimulatorConfig { latency_ms: 3_000.0, ..SimulatorConfig::default() });
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let body = json!({"input": "Say hello.", "output": "hello", "metrics": ["coherence"],
+        "config": {"evaluator_model": simulated(&simulator), "timeout_ms": 1}});
+    let (_, made) = server.post("/v1/evaluations", body).await;
+    assert_eq!(made["status"], "partial", "{made}");
+    let path = format!("/v1/evaluations/{}", made["evaluation_id"].as_str().unwrap());
+    // It takes up what nobody works on as soon as it starts.
+    let stop = CancellationToken::new();
+    let _stopping = stop.clone().drop_guard();
+    server.start_another(stop).await;
+    let kept = server.wait(&path, |kept| kept["status"] == "completed").await;
+    assert!(kept["scores"]["coherence"].is_number(), "{kept}");
+    assert_eq!(simulator.stats().repeated_prompts, 0, "the judge was asked once");
+}
+
+async fn many_answers_to_one_question_come_at_once(place: Place) {
+    let server = TestServer::start(place).await;
+    let ask = |number: usize| {
+        let body = json!({"input": "2+2?", "output": number.to_string(), "expected_output": "4",
+            "metrics": ["exact_match"]});
+        server.post("/v1/evaluations", body)
+    };
+    let answers = futures::future::join_all((0..40).map(ask)).await;
+    for (number, (status, made)) in answers.iter().enumerate() {
+        assert_eq!(*status, 201, "{made}");
+        assert_eq!(made["scores"]["exact_match"], f64::from(u8::from(number == 4)), "{made}");
+    }
+    assert_eq!(server.get("/v1/evaluations").await.1["total"], 40);
+    assert_eq!(server.place.count("dataset_contents").await, 1);
+}
+
 async fn an_answer_can_be_scored_by_the_queue(place: Place) {
     let simulator = simulator(SimulatorConfig::default());
     let server = TestServer::start_with_models(place, &simulator.url()).await;
@@ -119,7 +156,6 @@ async fn an_answer_that_waits_for_a_server_that_is_gone_is_scored_by_another(pla
     // As another server left it, before its turn came.
     server.place.execute("UPDATE runs SET state = 'pending', finished_at = NULL").await.unwrap();
     server.wait(&path, |kept| kept["status"] == "completed").await;
-    assert!(server.store.waiting_runs().await.unwrap().contains(&(Priority::High, 0)));
 }
 
 async fn mistakes_are_told_with_their_fields(place: Place) {

@@ -21,9 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Takes up what was not finished, and starts the workers.
 pub(super) async fn start(app: &App) -> Result<(), EngineError> {
-    for (organization, run, priority) in app.store().runs_to_do().await? {
-        app.queue().push(QueuedRun { organization, run, priority, cause: None });
-    }
+    take_over(app).await?;
     let sweeping = app.clone();
     app.tasks().spawn(async move {
         loop {
@@ -60,15 +58,11 @@ pub(super) async fn start(app: &App) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Puts runs into the queue that nobody here has: those of other servers that share the store and may be gone. Whoever has one
-/// holds its lock; a single evaluation that waits for late scores runs and has none, and is left to the next start.
+/// Puts runs into the queue that nobody here has: those of other servers that share the store and may be gone. Whoever has one, or
+/// waits for late scores of one, holds its lock.
 async fn take_over(app: &App) -> Result<(), EngineError> {
     for (organization, run, priority) in app.store().runs_to_do().await? {
-        if app.queue().has(run) {
-            continue;
-        }
-        let record = app.store().scoped(organization).run(run).await?;
-        if record.order.origin != RunOrigin::Evaluation || record.state == RunState::Pending {
+        if !app.queue().has(run) {
             app.queue().push(QueuedRun { organization, run, priority, cause: None });
         }
     }

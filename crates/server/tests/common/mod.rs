@@ -83,16 +83,26 @@ impl TestServer {
         }
     }
 
+    /// Has another server work on the same store until it is told to stop.
+    pub(crate) async fn start_another(&self, stop: CancellationToken) {
+        self.serve_until(stop).await;
+    }
+
     async fn serve(&mut self) {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        self.url = format!("http://{}", listener.local_addr().unwrap());
         self.stop = CancellationToken::new();
+        let (url, serving) = self.serve_until(self.stop.clone()).await;
+        (self.url, self.serving) = (url, Some(serving));
+    }
+
+    async fn serve_until(&self, stop: CancellationToken) -> (String, tokio::task::JoinHandle<()>) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
         let store = self.place.open().await;
         let server = Server::start(store, self.config.clone()).await.unwrap();
-        let stop = self.stop.clone();
-        self.serving = Some(tokio::spawn(async move {
+        let serving = tokio::spawn(async move {
             server.serve(listener, async move { stop.cancelled().await }).await;
-        }));
+        });
+        (url, serving)
     }
 
     /// A request with the key of the organization.

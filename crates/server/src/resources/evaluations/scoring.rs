@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::SingleScore;
 use fullbench_store::{
-    DatasetVersion, InlineCase, NewRun, RecordedGroup, RunOrder, ScopedStore, ScoreRecord,
+    DatasetVersion, InlineCase, NewRun, RecordedGroup, RunLock, RunOrder, ScopedStore, ScoreRecord,
     SingleRun, StoreError,
 };
 use fullbench_types::{Generation, NanoDollars, RunId, RunKind, RunState};
@@ -44,6 +44,13 @@ pub(crate) struct Single {
 
 /// Scores that are on their way, by the place of their scorer.
 type Scoring = FuturesUnordered<tokio::task::JoinHandle<(usize, SingleScore)>>;
+
+/// Scores that come after the time is over.
+struct Late {
+    running: Scoring,
+    /// Nobody else works on the evaluation meanwhile.
+    lock: Option<RunLock>,
+}
 
 /// What came of asking scorers.
 struct Scored {
@@ -120,13 +127,14 @@ impl Single {
                 done = running.next() => match done {
                     Some(Ok((place, score))) => scored.add(place, score),
                     Some(Err(_)) => {}
-                    None => return self.finish_paid(scored, running, &tasks).await,
+                    None => return self.finish_paid(scored, None, &tasks).await,
                 },
                 () = &mut deadline => break,
             }
         }
         // What is there is kept now; the rest is added when it comes.
-        self.finish_paid(scored, running, &tasks).await
+        let late = Late { lock: self.lock().await, running };
+        self.finish_paid(scored, Some(late), &tasks).await
     }
 
     /// Keeps the scores, and shows them.
@@ -137,12 +145,12 @@ impl Single {
         Ok((StatusCode::CREATED, Json(shown)).into_response())
     }
 
-    /// The same with scores that were paid for, and others that are still on their way: where they cannot be kept now, the
+    /// The same with scores that were paid for, and others that are late: where they cannot be kept now, the
     /// caller is told so, and they are kept as soon as they can.
     async fn finish_paid(
         &mut self,
         scored: Scored,
-        running: Scoring,
+        late: Option<Late>,
         tasks: &TaskTracker,
     ) -> Result<Response, Problem> {
         let (record, shown) = self.finished(scored);
@@ -154,10 +162,10 @@ impl Single {
         let unwritten = written.as_ref().err();
         let unwritten = unwritten.filter(|unwritten| unwritten.problem.retry_after.is_some());
         let mark = unwritten.map(|unwritten| unwritten.mark.clone());
-        if mark.is_some() || !running.is_empty() {
+        if mark.is_some() || late.is_some() {
             let (app, id) = (app.clone(), self.id);
             let (in_progress, place) = (self.in_progress.take(), self.place.take());
-            let later = async move {
+            let keeping = async move {
                 if let Some(mark) = mark {
                     let stopped = app.stop().cancelled();
                     match store.record_single_insisting(&record, mark, stopped).await {
@@ -172,14 +180,26 @@ impl Single {
                     }
                 }
                 drop(in_progress);
-                if !running.is_empty() {
-                    add_later(app, store, id, running).await;
+                if let Some(late) = late {
+                    late.add(app, store, id).await;
                 }
             };
-            self.app.tasks().clone().spawn(tasks.track_future(later));
+            self.app.tasks().clone().spawn(tasks.track_future(keeping));
         }
         written?;
         Ok((StatusCode::CREATED, Json(shown)).into_response())
+    }
+
+    /// Tells other servers that this one works on it. Without it they may ask for late scores again, which is no reason to lose
+    /// those that are there.
+    async fn lock(&self) -> Option<RunLock> {
+        match self.store.lock_run(self.id).await {
+            Ok(lock) => Some(lock),
+            Err(error) => {
+                tracing::warn!(run = %self.id, %error, "an evaluation could not be locked");
+                None
+            }
+        }
     }
 
     /// Its room is taken now that it is kept.
@@ -250,23 +270,26 @@ impl Single {
     }
 }
 
-/// Adds scores that came after the time was over. A kill before that leaves the run to the next server.
-async fn add_later(app: App, store: ScopedStore, id: RunId, mut running: Scoring) {
-    let (mut late, mut spent_on_open) = (Vec::new(), NanoDollars::ZERO);
-    while let Some(done) = running.next().await {
-        let (_, scored) = done.unwrap_or_default();
-        late.extend(scored.record);
-        spent_on_open += scored.spent_on_open;
-    }
-    let ended = async {
-        keep_late(&app, &store, id, &late, spent_on_open).await?;
-        // The worker sees what is still open, and ends the run.
-        let run = until_answered(&app, || store.run(id)).await?;
-        enqueue(&app, store.organization(), &run);
-        Ok::<_, StoreError>(())
-    };
-    if let Err(error) = ended.await {
-        tracing::error!(run = %id, %error, "late scores could not be kept");
+impl Late {
+    /// Adds them when they are there. A kill before that leaves the run to the next server.
+    async fn add(mut self, app: App, store: ScopedStore, id: RunId) {
+        let (mut late, mut spent_on_open) = (Vec::new(), NanoDollars::ZERO);
+        while let Some(done) = self.running.next().await {
+            let (_, scored) = done.unwrap_or_default();
+            late.extend(scored.record);
+            spent_on_open += scored.spent_on_open;
+        }
+        let ended = async {
+            keep_late(&app, &store, id, &late, spent_on_open).await?;
+            drop(self.lock);
+            // The worker sees what is still open, and ends the run.
+            let run = until_answered(&app, || store.run(id)).await?;
+            enqueue(&app, store.organization(), &run);
+            Ok::<_, StoreError>(())
+        };
+        if let Err(error) = ended.await {
+            tracing::error!(run = %id, %error, "late scores could not be kept");
+        }
     }
 }
 

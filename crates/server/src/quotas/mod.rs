@@ -7,7 +7,7 @@ pub(crate) use records::{HINT as RECORDS_HINT, Place, RecordCounts, RoomForRun};
 use std::num::NonZeroU32;
 
 use fullbench_store::{ScopedStore, SpendingCeilings};
-use fullbench_types::{ErrorCode, NanoDollars, Plan, RunId};
+use fullbench_types::{NanoDollars, Plan};
 
 use crate::access::Caller;
 use crate::app::App;
@@ -125,40 +125,21 @@ pub(crate) async fn room_for_a_file(app: &App, caller: &Caller) -> Result<Room, 
     if room.most == 0 { Err(room.problem()) } else { Ok(room) }
 }
 
-/// Room for a run that is asked for, before anything of it is kept; one that is there already needs none.
-pub(crate) async fn room_for_run(
-    app: &App,
-    caller: &Caller,
-    new: RunId,
-) -> Result<RoomForRun, Problem> {
-    match caller.store.run(new).await {
-        Ok(_) => return Ok(RoomForRun::default()),
-        Err(error) if error.code() == ErrorCode::NotFound => {}
-        Err(error) => return Err(error.into()),
-    }
-    check_runs(caller.quotas, &caller.store, new).await?;
+/// Room for a run that is asked for, before anything of it is kept.
+pub(crate) async fn room_for_run(app: &App, caller: &Caller) -> Result<RoomForRun, Problem> {
+    check_runs(caller.quotas, &caller.store).await?;
     app.records().room_for_run(caller.quotas, &caller.store).await
 }
 
-/// Refuses one run more than there may be; one that is there already is none more.
-pub(crate) async fn check_runs(
-    quotas: Quotas,
-    store: &ScopedStore,
-    new: RunId,
-) -> Result<(), Problem> {
+/// Refuses one run more than there may be.
+pub(crate) async fn check_runs(quotas: Quotas, store: &ScopedStore) -> Result<(), Problem> {
     let Some(quota) = quotas.open_runs else { return Ok(()) };
     let open = store.open_runs().await?;
     if open < quota {
         return Ok(());
     }
-    match store.run(new).await {
-        Ok(_) => Ok(()),
-        Err(error) if error.code() == ErrorCode::NotFound => {
-            let detail = format!("{open} runs have not ended, and {quota} are allowed");
-            Err(Problem::new(QUOTA, detail).hint("wait for some of them to end, or cancel them"))
-        }
-        Err(error) => Err(error.into()),
-    }
+    let detail = format!("{open} runs have not ended, and {quota} are allowed");
+    Err(Problem::new(QUOTA, detail).hint("wait for some of them to end, or cancel them"))
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use fullbench_engine::{Definitions, RunRequest, load_sent, prepare_new};
 use fullbench_store::{DatasetVersion, RunOrder, RunRecord};
-use fullbench_types::{RunId, RunKind};
+use fullbench_types::{RunId, RunKind, RunState};
 use serde_json::Value;
 
 use super::enqueue;
 use crate::access::Caller;
 use crate::app::App;
-use crate::problem::Problem;
+use crate::problem::{Problem, found};
 use crate::quotas::RoomForRun;
 
 /// A run that is wanted.
@@ -19,6 +19,19 @@ pub(crate) struct Wanted {
     pub(crate) document: Value,
     pub(crate) dataset: DatasetVersion,
     pub(crate) order: RunOrder,
+}
+
+/// The run that the same request made when it was sent before, which goes on; none where it made none.
+pub(crate) async fn launched(
+    app: &App,
+    caller: &Caller,
+    id: RunId,
+) -> Result<Option<RunRecord>, Problem> {
+    let run = found(caller.store.run(id).await.map_err(Problem::from))?;
+    if let Some(run) = &run {
+        go_on(app, caller, run);
+    }
+    Ok(run)
 }
 
 /// Stores a run and puts it into the queue; nothing is stored of one that is not right.
@@ -40,8 +53,13 @@ pub(crate) async fn launch(
     room.keep(record.planned_units);
     // The worker takes the lock that this let go of.
     drop(prepared);
-    if record.state == fullbench_types::RunState::Pending && !app.queue().has(record.id) {
-        enqueue(app, store.organization(), &record);
-    }
+    go_on(app, caller, &record);
     Ok(record)
+}
+
+/// Puts a run into the queue that waits and is not there.
+pub(crate) fn go_on(app: &App, caller: &Caller, run: &RunRecord) {
+    if run.state == RunState::Pending && !app.queue().has(run.id) {
+        enqueue(app, caller.store.organization(), run);
+    }
 }

@@ -20,7 +20,7 @@ mod writer;
 pub(crate) use again::until_answered;
 pub(crate) use erasure::erase;
 pub(crate) use frozen::{check_valid, frozen, in_background};
-pub(crate) use launch::{Wanted, launch};
+pub(crate) use launch::{Wanted, go_on, launch, launched};
 pub(crate) use ongoing::Ongoing;
 pub(crate) use queue::Queue;
 pub(crate) use reports::Reports;

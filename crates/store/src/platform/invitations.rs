@@ -5,12 +5,12 @@ use std::time::Duration;
 use fullbench_types::{OrganizationId, UserRole};
 use jiff::Timestamp;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter,
-    QueryOrder, TransactionTrait,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait,
+    QueryFilter, QueryOrder, Select,
 };
 use uuid::Uuid;
 
-use super::{NewUser, PasswordHash, UserRecord, lock_organization, time, word};
+use super::{NewUser, PasswordHash, UserRecord, time, word};
 use crate::connection::ScopedTransaction;
 use crate::entity::platform::{api_key, invitation, user};
 use crate::runs::now_milliseconds;
@@ -90,16 +90,23 @@ impl Store {
 }
 
 impl ScopedStore {
-    /// Asks somebody to join; what they were sent before can no longer be accepted. None where there were too many lately.
+    /// Asks somebody to join; what they were sent before can no longer be accepted. None where there were too many lately. One of
+    /// this id that is there already gets the new token: the one before was sent to nobody.
     pub async fn invite(
         &self,
         new: NewInvitation,
         pace: InvitationPace,
     ) -> Result<Option<InvitationRecord>, StoreError> {
         let now = now_milliseconds();
-        let transaction = self.database.begin().await?;
         // Those who invite at the same time are counted one after the other.
-        lock_organization(&transaction, self.organization).await?;
+        let transaction = self.begin_adding().await?;
+        if let Some(made) = self.invitation_row(new.id).one(&transaction).await? {
+            let mut made = made.into_active_model();
+            made.token_hash = Set(new.token_hash);
+            let row = made.update(&transaction).await?;
+            transaction.commit().await?;
+            return invitation_record(row).map(Some);
+        }
         let since = now.saturating_sub(pace.within.as_millis() as i64);
         let lately = invitation::Entity::find()
             .filter(invitation::Column::OrganizationId.eq(self.organization.0))
@@ -148,10 +155,7 @@ impl ScopedStore {
 
     /// An invitation.
     pub async fn invitation(&self, id: Uuid) -> Result<InvitationRecord, StoreError> {
-        let found = invitation::Entity::find_by_id(id)
-            .filter(invitation::Column::OrganizationId.eq(self.organization.0))
-            .one(&self.database)
-            .await?;
+        let found = self.invitation_row(id).one(&self.database).await?;
         invitation_record(found.ok_or_else(|| unknown(id))?)
     }
 
@@ -168,6 +172,11 @@ impl ScopedStore {
         self.invitation(id).await
     }
 
+    fn invitation_row(&self, id: Uuid) -> Select<invitation::Entity> {
+        invitation::Entity::find_by_id(id)
+            .filter(invitation::Column::OrganizationId.eq(self.organization.0))
+    }
+
     /// Accepts an invitation, once, and adds who was asked, if whoever asked them may still give the role away.
     pub async fn accept_invitation(
         &self,
@@ -177,7 +186,7 @@ impl ScopedStore {
     ) -> Result<UserRecord, StoreError> {
         let now = now_milliseconds();
         let invitation = self.invitation(id).await?;
-        let transaction = self.database.begin().await?;
+        let transaction = self.begin_adding().await?;
         let accepted = invitation::Entity::update_many()
             .col_expr(invitation::Column::AcceptedAt, now.into())
             .filter(invitation::Column::Id.eq(id))

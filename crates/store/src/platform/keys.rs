@@ -7,11 +7,10 @@ use jiff::Timestamp;
 use sea_orm::sea_query::{Expr, Value};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel,
-    QueryFilter, QueryOrder, TransactionTrait,
+    QueryFilter, QueryOrder,
 };
 use uuid::Uuid;
 
-use super::organizations::lock_organization;
 use super::users::user_record;
 use super::{OrganizationSettings, UserRecord, from_json, time, to_json, word};
 use crate::connection::ScopedTransaction;
@@ -149,15 +148,16 @@ impl Store {
 }
 
 impl ScopedStore {
-    /// Keeps a new key.
+    /// Keeps a new key. One of this id that is there already gets the new secret: nobody was told the one before.
     pub async fn add_api_key(&self, new: NewApiKey) -> Result<ApiKeyRecord, StoreError> {
+        let secret = new.secret;
         let row = api_key::ActiveModel {
             id: Set(new.id),
             organization_id: Set(self.organization.0),
             user_id: Set(new.user),
             name: Set(new.name),
-            prefix: Set(new.secret.prefix),
-            hash: Set(new.secret.hash),
+            prefix: Set(secret.prefix.clone()),
+            hash: Set(secret.hash.clone()),
             role: Set(new.role.as_str().to_owned()),
             scopes: Set(new.scopes.as_ref().map(to_json).transpose()?),
             requests_per_minute: Set(new.requests_per_minute.map(i64::from)),
@@ -168,10 +168,27 @@ impl ScopedStore {
             revoked_at: Set(None),
         };
         let transaction = self.begin_adding().await?;
-        let row = row.insert(&transaction).await?;
+        let row = match self.remade_key(new.id, &secret, &transaction).await? {
+            Some(made) => made,
+            None => row.insert(&transaction).await?,
+        };
         self.check_keys(&transaction).await?;
         transaction.commit().await?;
         key_record(row)
+    }
+
+    /// The key of this id with a new secret, where the same request made it before and could not tell it to anybody.
+    async fn remade_key(
+        &self,
+        id: Uuid,
+        secret: &KeptSecret,
+        transaction: &ScopedTransaction,
+    ) -> Result<Option<api_key::Model>, StoreError> {
+        let Some(made) = self.api_key_row(id).one(transaction).await? else { return Ok(None) };
+        let mut made = made.into_active_model();
+        made.prefix = Set(secret.prefix.clone());
+        made.hash = Set(secret.hash.clone());
+        Ok(Some(made.update(transaction).await?))
     }
 
     /// Refuses a key that was added to as many as there may be. Those that open nothing any more give way to it, the oldest
@@ -205,7 +222,8 @@ impl ScopedStore {
         key_record(found.ok_or_else(|| unknown(id))?)
     }
 
-    /// Makes a key that may do the same as another, which goes on for a while: whoever uses it has time to change.
+    /// Makes a key that may do the same as another, which goes on for a while: whoever uses it has time to change. A successor that
+    /// is there already gets the new secret.
     pub async fn renew_api_key(
         &self,
         id: Uuid,
@@ -213,9 +231,12 @@ impl ScopedStore {
         secret: KeptSecret,
         grace: Duration,
     ) -> Result<ApiKeyRecord, StoreError> {
-        let transaction = self.database.begin().await?;
         // A transaction that reads first cannot write any more once somebody else has written.
-        lock_organization(&transaction, self.organization).await?;
+        let transaction = self.begin_adding().await?;
+        if let Some(made) = self.remade_key(successor, &secret, &transaction).await? {
+            transaction.commit().await?;
+            return key_record(made);
+        }
         let row = self.api_key_row(id).one(&transaction).await?.ok_or_else(|| unknown(id))?;
         let now = now_milliseconds();
         let end = now.saturating_add(i64::try_from(grace.as_millis()).unwrap_or(i64::MAX));

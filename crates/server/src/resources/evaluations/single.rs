@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::extract::{Body, InProgress, NewId, PathParts};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem, found};
 use crate::quotas::check_runs;
-use crate::work::enqueue;
+use crate::work::{enqueue, go_on};
 
 /// How long a synchronous evaluation is waited for unless it says so itself.
 pub(crate) const USUAL_TIMEOUT_MS: u64 = 30_000;
@@ -123,11 +123,9 @@ async fn create(
     if in_progress.is_some()
         && let Some(run) = found(single_run(&caller.store, id).await)?
     {
+        go_on(&app, &caller, &run);
         let status = match run.state {
-            RunState::Pending => {
-                enqueue(&app, caller.store.organization(), &run);
-                StatusCode::ACCEPTED
-            }
+            RunState::Pending => StatusCode::ACCEPTED,
             _ => StatusCode::CREATED,
         };
         return Ok((status, Json(shown(&caller.store, &run).await?)).into_response());
@@ -168,7 +166,7 @@ async fn create(
         place: Some(place),
     };
     if config.sync == Some(false) {
-        check_runs(caller.quotas, &single.store, single.id).await?;
+        check_runs(caller.quotas, &single.store).await?;
         return single.put_into_queue().await;
     }
     let timeout = Duration::from_millis(config.timeout_ms.unwrap_or(USUAL_TIMEOUT_MS));

@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::extract::{Body, NewId, PathParts, Query, has_more, page, usual_limit};
 use crate::problem::{CONFLICT, NOT_FOUND, Problem};
 use crate::quotas::room_for_run;
-use crate::work::{self, launch};
+use crate::work::{self, launch, launched};
 
 use request::NewExecution;
 use view::{Execution, shown};
@@ -87,11 +87,16 @@ async fn create(
     NewId(id): NewId,
     Body(new): Body<NewExecution>,
 ) -> Result<Response, Problem> {
-    let room = room_for_run(&app, &caller, RunId(id)).await?;
-    let wanted = new.wanted(&caller, RunId(id)).await?;
-    let run = launch(&app, &caller, room, wanted)
-        .await
-        .map_err(|problem| problem.renamed("scorers", "metrics").renamed("models[0]", "model"))?;
+    let run = match launched(&app, &caller, RunId(id)).await? {
+        Some(run) => run,
+        None => {
+            let room = room_for_run(&app, &caller).await?;
+            let wanted = new.wanted(&caller, RunId(id)).await?;
+            launch(&app, &caller, room, wanted).await.map_err(|problem| {
+                problem.renamed("scorers", "metrics").renamed("models[0]", "model")
+            })?
+        }
+    };
     Ok((StatusCode::ACCEPTED, Json(shown(&caller.store, &run).await?)).into_response())
 }
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
-use fullbench_store::RunOrder;
+use fullbench_store::{RunOrder, RunRecord};
 use fullbench_types::{Action, Priority, RunId, RunKind, RunOrigin};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use crate::extract::{Body, NewId};
 use crate::problem::Problem;
 use crate::quotas::room_for_run;
 use crate::resources::webhooks::check_url;
-use crate::work::{Wanted, frozen, launch};
+use crate::work::{Wanted, frozen, launch, launched};
 
 /// What of an evaluation file says where its cases are: here the version does.
 const OF_CASES: [&str; 5] = ["dataset", "cases", "id", "input", "reference"];
@@ -62,6 +62,15 @@ async fn create(
     NewId(id): NewId,
     Body(asked): Body<Asked>,
 ) -> Result<Response, Problem> {
+    let run = match launched(&app, &caller, RunId(id)).await? {
+        Some(run) => run,
+        None => start(&app, &caller, RunId(id), asked).await?,
+    };
+    let shown = views(&caller.store, vec![run]).await?.pop();
+    Ok((StatusCode::ACCEPTED, Json(shown)).into_response())
+}
+
+async fn start(app: &App, caller: &Caller, id: RunId, asked: Asked) -> Result<RunRecord, Problem> {
     let Asked { evaluation, dataset_version_id, priority, webhook_url, metadata } = asked;
     for name in OF_CASES {
         if evaluation.contains_key(name) {
@@ -71,10 +80,10 @@ async fn create(
         }
     }
     if let Some(url) = &webhook_url {
-        check_url(&app, "webhook_url", url)?;
+        check_url(app, "webhook_url", url)?;
     }
     let wanted = Wanted {
-        id: RunId(id),
+        id,
         kind: Some(RunKind::Batch),
         document: Value::Object(evaluation),
         dataset: frozen(&caller.store, dataset_version_id).await?,
@@ -88,10 +97,6 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let room = room_for_run(&app, &caller, RunId(id)).await?;
-    let run = launch(&app, &caller, room, wanted)
-        .await
-        .map_err(|problem| problem.inside("evaluation"))?;
-    let shown = views(&caller.store, vec![run]).await?.pop();
-    Ok((StatusCode::ACCEPTED, Json(shown)).into_response())
+    let room = room_for_run(app, caller).await?;
+    launch(app, caller, room, wanted).await.map_err(|problem| problem.inside("evaluation"))
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use fullbench_engine::{Definitions, InputProblem, MessageTemplates, MetricRules};
-use fullbench_store::{RunOrder, StoreError};
+use fullbench_store::{RunOrder, RunRecord, StoreError};
 use fullbench_types::{Action, Priority, RunId, RunKind, RunOrigin};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -22,10 +22,12 @@ use crate::quotas::room_for_run;
 use crate::resources::evaluations::shapes::{Metric, Model};
 use crate::resources::evaluations::wanted_metrics;
 use crate::resources::webhooks::check_url;
-use crate::work::{Wanted, frozen, launch};
+use crate::work::{Wanted, frozen, launch, launched};
 
 /// The model that judges where none is named.
 const USUAL_EVALUATOR: &str = "openai:gpt-4o-mini";
+/// How many answers are worked on at the same time where nothing is said.
+const USUAL_PARALLELISM: u32 = 10;
 
 /// A data set to be evaluated.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -162,11 +164,37 @@ async fn create(
     State(app): State<App>,
     caller: Caller,
     NewId(id): NewId,
-    Body(mut new): Body<NewBatch>,
+    Body(new): Body<NewBatch>,
 ) -> Result<Response, Problem> {
-    let store = &caller.store;
     check(&app, &new)?;
-    new.metrics = wanted_metrics(&caller, new.metrics).await?;
+    let parallelism = new.config.parallelism.unwrap_or(USUAL_PARALLELISM);
+    let asks = !new.models.is_empty();
+    let run = match launched(&app, &caller, RunId(id)).await? {
+        Some(run) => run,
+        None => start(&app, &caller, RunId(id), new).await?,
+    };
+    let seconds = match asks {
+        true => run.planned_units as f64 * 2.0 / f64::from(parallelism),
+        false => run.planned_units as f64 / 5_000.0,
+    };
+    let duration = SignedDuration::try_from_secs_f64(seconds.clamp(1.0, 1e8)).unwrap_or_default();
+    let started = StartedBatch {
+        job_id: run.id.0,
+        status: JobStatus::of(run.state),
+        estimated_completion: run.created_at + duration,
+        total_items: run.planned_units,
+    };
+    Ok((StatusCode::ACCEPTED, Json(started)).into_response())
+}
+
+async fn start(
+    app: &App,
+    caller: &Caller,
+    id: RunId,
+    mut new: NewBatch,
+) -> Result<RunRecord, Problem> {
+    let store = &caller.store;
+    new.metrics = wanted_metrics(caller, new.metrics).await?;
     let dataset = frozen(store, new.dataset_version_id).await?;
     if new.name.is_none() {
         let version = store.version(new.dataset_version_id).await?;
@@ -196,11 +224,10 @@ async fn create(
             Problem::from(vec![InputProblem { field: Some(field), ..problem }])
         })?);
     }
-    let parallelism = new.config.parallelism.unwrap_or(10);
-    let asks = !new.models.is_empty();
+    let parallelism = new.config.parallelism.unwrap_or(USUAL_PARALLELISM);
     let document = document(&new, json!(scorers), dataset.cases, parallelism);
     let wanted = Wanted {
-        id: RunId(id),
+        id,
         kind: Some(if baseline.is_some() { RunKind::Regression } else { RunKind::Batch }),
         document,
         dataset,
@@ -217,27 +244,15 @@ async fn create(
             ..RunOrder::default()
         },
     };
-    let room = room_for_run(&app, &caller, RunId(id)).await?;
-    let run = launch(&app, &caller, room, wanted).await.map_err(|problem| {
+    let room = room_for_run(app, caller).await?;
+    launch(app, caller, room, wanted).await.map_err(|problem| {
         // The engine speaks of an evaluation file.
         problem
             .renamed("scorers", "metrics")
             .renamed("gates", "config.gates")
             .renamed("repetitions", "config.repetitions")
             .renamed("limits.concurrency", "config.parallelism")
-    })?;
-    let seconds = match asks {
-        true => run.planned_units as f64 * 2.0 / f64::from(parallelism),
-        false => run.planned_units as f64 / 5_000.0,
-    };
-    let duration = SignedDuration::try_from_secs_f64(seconds.clamp(1.0, 1e8)).unwrap_or_default();
-    let started = StartedBatch {
-        job_id: run.id.0,
-        status: JobStatus::of(run.state),
-        estimated_completion: run.created_at + duration,
-        total_items: run.planned_units,
-    };
-    Ok((StatusCode::ACCEPTED, Json(started)).into_response())
+    })
 }
 
 fn check(app: &App, new: &NewBatch) -> Result<(), Problem> {

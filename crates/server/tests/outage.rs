@@ -117,7 +117,7 @@ async fn what_a_judge_was_paid_for_is_kept_once_the_database_is_back() {
     };
     let (status, found) = again().await;
     assert_eq!(status, 201, "{found}");
-    assert_eq!(found["evaluation_id"], kept["runs"][0]["id"], "{found} {kept}");
+    assert_eq!(found["evaluation_id"], kept["runs"][0]["run_id"], "{found} {kept}");
     assert_eq!(simulator.stats().repeated_prompts, 0, "nobody asked the judge again");
     let spent = server.store.scoped(DEFAULT_ORGANIZATION).spent_in(Month::now()).await.unwrap();
     assert!(spent > NanoDollars::ZERO);

@@ -117,7 +117,7 @@ async fn results_and_documents_are_kept_up_to_the_quota(place: Place) {
     let config = ServerConfig { quotas, ..ServerConfig::default() };
     let server = TestServer::start_with(place, config).await;
     let store = server.store.scoped(DEFAULT_ORGANIZATION);
-    let case = json!({"input": "a?", "reference": "a", "answer": "a"});
+    let case = json!({"input": "a?", "reference": "a", "output": "a"});
     let version = version(&store, [case.clone(), case].into_iter()).await;
     let send = async |path: &str, key: &str, body: &Value| {
         let request = server.request("POST", path).header("idempotency-key", key);
@@ -129,7 +129,7 @@ async fn results_and_documents_are_kept_up_to_the_quota(place: Place) {
     let document = json!({"actual_output": "a"});
     assert_eq!(send("/v1/documents", "document", &document).await, made);
     let batch = json!({"name": "b", "dataset_version_id": version, "metrics": ["exact_match"],
-        "models": [{"name": "m", "provider": "recorded", "field": "answer"}]});
+        "models": [{"name": "m", "provider": "recorded", "field": "output"}]});
     assert_eq!(send("/v1/evaluations/batch", "batch", &batch).await, queued);
     assert_eq!(
         send("/v1/evaluations/batch", "larger", &batch).await,

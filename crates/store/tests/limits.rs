@@ -3,17 +3,20 @@
 
 mod backend;
 
+use std::time::Duration;
+
 use backend::{Place, on_every_backend};
 use fullbench_llm::Provider;
 use fullbench_store::{
-    EntityKind, KeptSecret, LaneProgress, NewApiKey, NewCase, NewDataset, NewGroundTruth,
-    NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey, NewRun, NewUser, NewVersion,
-    PromptContent, RunOrder, ScopedStore, StoreError,
+    EntityKind, InvitationPace, KeptSecret, LaneProgress, NewApiKey, NewCase, NewDataset,
+    NewGroundTruth, NewInvitation, NewOrganization, NewPrompt, NewPromptVersion, NewProviderKey,
+    NewRun, NewUser, NewVersion, PasswordHash, PromptContent, RunOrder, ScopedStore, StoreError,
 };
 use fullbench_types::{
-    ContentHash, DEFAULT_ORGANIZATION, DatasetKind, FileFormat, GroundTruthSource, NanoDollars,
-    Plan, RunId, RunKind, UserRole,
+    ContentHash, Criterion, DEFAULT_ORGANIZATION, DatasetKind, FileFormat, GroundTruthSource,
+    NanoDollars, Plan, RunId, RunKind, Scale, UserRole,
 };
+use jiff::Timestamp;
 use serde_json::{Map, json};
 use uuid::Uuid;
 
@@ -90,6 +93,20 @@ fn api_key(hash: &str) -> NewApiKey {
         expires_at: None,
         created_by: None,
         secret: KeptSecret { prefix: "fb_".to_owned(), hash: hash.to_owned() },
+    }
+}
+
+const PACE: InvitationPace =
+    InvitationPace { within: Duration::from_secs(3600), to_one: 10, to_all: 100 };
+
+fn invitation(email: &str) -> NewInvitation {
+    NewInvitation {
+        id: Uuid::now_v7(),
+        email: email.to_owned(),
+        role: UserRole::Viewer,
+        token_hash: email.to_owned(),
+        created_by: None,
+        expires_at: Timestamp::now() + Duration::from_secs(3600),
     }
 }
 
@@ -234,6 +251,16 @@ async fn there_are_so_many_data_sets_versions_and_agreed_answers(place: Place) {
 
 async fn there_are_so_many_pass_marks_and_baselines(place: Place) {
     let store = place.open().await.scoped(DEFAULT_ORGANIZATION);
+    let criterion = Criterion {
+        name: "accuracy".to_owned(),
+        task_introduction: "You judge answers.".to_owned(),
+        evaluation_criteria: "Is it right?".to_owned(),
+        scale: Scale::FIVE,
+        levels: vec![],
+        needs_reference: false,
+        needs_context: false,
+    };
+    store.add_criterion(&criterion).await.unwrap();
     store.set_threshold("accuracy", 0.5, None).await.unwrap();
     let columns = "id, organization_id, criterion, criterion_revision, score, created_at";
     fill(&place, "thresholds", columns, &[("id", "<id>")], 100_000).await;
@@ -313,6 +340,19 @@ async fn many_at_once_are_no_more_than_one_after_the_other(place: Place) {
     let adding = emails.iter().map(|email| store.add_user(user(email)));
     let added = futures::future::join_all(adding).await;
     assert_eq!(added.iter().filter(|added| added.is_ok()).count(), 2, "{added:?}");
+    assert_eq!(place.count("users").await, 10_000);
+
+    place.execute("DELETE FROM users WHERE email < 'a'").await.unwrap();
+    assert_eq!(place.count("users").await, 9_998);
+    let mut invited = Vec::new();
+    for email in &emails {
+        invited.push(store.invite(invitation(email), PACE).await.unwrap().unwrap().id);
+    }
+    let password = || Some(PasswordHash::new("hash".to_owned()));
+    let accepting =
+        invited.iter().map(|id| store.accept_invitation(*id, "Ann".to_owned(), password()));
+    let accepted = futures::future::join_all(accepting).await;
+    assert_eq!(accepted.iter().filter(|accepted| accepted.is_ok()).count(), 2, "{accepted:?}");
     assert_eq!(place.count("users").await, 10_000);
 }
 

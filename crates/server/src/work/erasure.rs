@@ -23,11 +23,12 @@ pub(crate) async fn erase(
     by: AskedBy,
 ) -> Result<ErasureReceipt, Problem> {
     let store = app.store().scoped(organization);
-    // Whoever was let in a moment ago is looked for again, and nothing is begun for single answers.
+    // Whoever was let in a moment ago is looked for again, and nothing is begun for single answers. Those whose late scores are
+    // waited for hold their locks until then.
     forget(app, organization);
     let closed = app.ongoing().close(organization);
-    stop(app, &store).await?;
     timeout(PATIENCE, closed.ended()).await.map_err(|_| still_working())?;
+    stop(app, &store).await?;
     let (until, key) = (Instant::now() + PATIENCE, app.audit().key().await?);
     let erased = loop {
         match app.store().erase_organization(organization, &key, by.clone()).await {

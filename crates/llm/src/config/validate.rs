@@ -290,6 +290,9 @@ impl ModelConfig {
         if self.provider == Provider::Local {
             return self.validate_local_settings();
         }
+        if self.provider == Provider::Gemini {
+            self.validate_gemini_name()?;
+        }
         if self.provider == Provider::Anthropic && self.temperature.is_some_and(|value| value > 1.0)
         {
             return Err(ConfigError::new(
@@ -298,6 +301,24 @@ impl ModelConfig {
             ));
         }
         Ok(())
+    }
+}
+
+impl ModelConfig {
+    /// Gemini has the name of the model in the path of its address: it must lead nowhere else.
+    fn validate_gemini_name(&self) -> Result<(), ConfigError> {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.@".contains(letter);
+        let is_name = |part: &str| {
+            part.chars().all(is_plain) && part.chars().any(|letter| letter.is_ascii_alphanumeric())
+        };
+        let name = self.model.as_deref().unwrap_or_default();
+        if name.split('/').all(is_name) {
+            return Ok(());
+        }
+        let message = format!("`{}` is no name of a model of Gemini", name.escape_debug());
+        Err(ConfigError::new("model", message).hint(
+            "write a name such as gemini-2.5-flash or tunedModels/mine: letters, digits and - _ . @",
+        ))
     }
 }
 
@@ -350,6 +371,34 @@ mod tests {
         }
         let config: ModelConfig = serde_json::from_value(value).unwrap();
         config.validate().map_or_else(|error| error.field, |()| "accepted".to_owned())
+    }
+
+    #[test]
+    fn a_name_of_gemini_leads_nowhere_else() {
+        let model = |name: &str| ModelConfig::new(Provider::Gemini, Some(name.to_owned()));
+        for name in ["gemini-2.5-flash", "models/gemini-2.5-pro", "tunedModels/mine_1", "a@001"] {
+            assert_eq!(model(name).validate(), Ok(()), "{name}");
+        }
+        for name in [
+            "../../admin#",
+            "a/../../admin",
+            "..",
+            "a/..",
+            "./a",
+            "a//b",
+            "/a",
+            "a?b",
+            "a#b",
+            "a%2f..%2fb",
+            "a\\b",
+            "a\t",
+            "a:b",
+            "ä",
+        ] {
+            let refused = model(name).validate().unwrap_err();
+            assert_eq!(refused.field, "model", "{name}");
+            assert!(refused.hint.is_some());
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::common::TestServer;
 on_every_backend!(
     nobody_gives_or_changes_what_they_have_not,
     there_is_always_an_owner,
+    an_owner_who_cannot_get_in_is_none,
     owners_cannot_remove_each_other_at_once,
     who_is_disabled_or_gone_is_out_at_once,
 );
@@ -74,6 +75,28 @@ async fn there_is_always_an_owner(place: Place) {
     let (status, _) = server.patch(&of_other, json!({"disabled": false})).await;
     assert_eq!(status, 200);
     assert_eq!(server.patch(&path, json!({"role": "admin"})).await.0, 200);
+}
+
+async fn an_owner_who_cannot_get_in_is_none(place: Place) {
+    let server = TestServer::start(place).await;
+    let store = server.store.scoped(DEFAULT_ORGANIZATION);
+    let first = store.users().await.unwrap().remove(0);
+    let owner = person(&server, "owner@example.com", UserRole::Owner).await;
+    let mut browser = Browser::signed_in(&server, "owner@example.com").await;
+    let path = format!("/v1/members/{}", owner.id);
+    let demoted = || Some(json!({"role": "viewer"}));
+    // Whoever made the organization has no password, and nothing but a key.
+    for key in store.api_keys().await.unwrap() {
+        store.revoke_api_key(key.id).await.unwrap();
+    }
+    for (method, body) in
+        [("PATCH", demoted()), ("PATCH", Some(json!({"disabled": true}))), ("DELETE", None)]
+    {
+        let refused = browser.send(method, &path, body).await;
+        assert_eq!(refused.status, 409, "{method}: {}", refused.body);
+    }
+    crate::common::key_of(&store, Some(first.id), UserRole::Owner).await;
+    assert_eq!(browser.send("PATCH", &path, demoted()).await.status, 200);
 }
 
 async fn owners_cannot_remove_each_other_at_once(place: Place) {

@@ -4,8 +4,8 @@ use fullbench_types::{OrganizationId, UserRole};
 use jiff::Timestamp;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
-    QueryOrder, TransactionTrait,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, TransactionTrait,
 };
 use uuid::Uuid;
 
@@ -220,14 +220,39 @@ impl ScopedStore {
         if row.role != owner || row.disabled_at.is_some() {
             return Ok(());
         }
-        let other = user::Entity::find()
+        let others = user::Entity::find()
             .filter(user::Column::OrganizationId.eq(self.organization.0))
             .filter(user::Column::Role.eq(owner))
             .filter(user::Column::DisabledAt.is_null())
             .filter(user::Column::Id.ne(row.id))
-            .one(transaction)
+            .all(transaction)
             .await?;
-        other.map(drop).ok_or_else(|| StoreError::LastOwner(row.email.clone()))
+        for other in &others {
+            if self.can_get_in(other, transaction).await? {
+                return Ok(());
+            }
+        }
+        Err(StoreError::LastOwner(row.email.clone()))
+    }
+
+    /// Whether somebody has a password, an issuer who vouches for them, or a key with all that their role allows.
+    async fn can_get_in(
+        &self,
+        row: &user::Model,
+        transaction: &ScopedTransaction,
+    ) -> Result<bool, StoreError> {
+        if row.password_hash.is_some() || row.oidc_subject.is_some() {
+            return Ok(true);
+        }
+        let expires = api_key::Column::ExpiresAt;
+        let keys = api_key::Entity::find()
+            .filter(api_key::Column::OrganizationId.eq(self.organization.0))
+            .filter(api_key::Column::UserId.eq(row.id))
+            .filter(api_key::Column::Role.eq(&row.role))
+            .filter(api_key::Column::Scopes.is_null())
+            .filter(api_key::Column::RevokedAt.is_null())
+            .filter(expires.is_null().or(expires.gt(now_milliseconds())));
+        Ok(keys.count(transaction).await? > 0)
     }
 
     pub(super) async fn user_row(

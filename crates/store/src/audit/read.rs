@@ -3,7 +3,8 @@
 use fullbench_types::SYSTEM_ORGANIZATION;
 use jiff::Timestamp;
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
+    QueryResult, QuerySelect, Select,
 };
 
 use super::beginning::{ToldLogs, head};
@@ -64,7 +65,8 @@ impl ScopedStore {
             rows = rows.filter(audit_entry::Column::Number.lt(number));
         }
         let rows = rows.order_by_desc(audit_entry::Column::Number).limit(limit);
-        Ok(rows.all(&self.database).await?.into_iter().map(entry).collect())
+        let rows = rows.into_model::<Damaged>().all(&self.database).await?;
+        Ok(rows.into_iter().map(|row| entry(row.0)).collect())
     }
 
     /// The end of the chain; none before the first entry.
@@ -152,8 +154,11 @@ impl ScopedStore {
         loop {
             let entries = self.audit_entries_in(connection, last, u64::MAX).await?;
             let Some(newest) = entries.last() else { return Ok(()) };
-            last = Some(newest.number);
             entries.iter().for_each(&mut see);
+            // A number that cannot be read comes after all others, again and again.
+            if last.replace(newest.number) == Some(newest.number) {
+                return Ok(());
+            }
         }
     }
 
@@ -170,12 +175,50 @@ impl ScopedStore {
             .filter(audit_entry::Column::Number.lte(bound(up_to)))
             .order_by_asc(audit_entry::Column::Number)
             .limit(TOGETHER);
-        Ok(rows.all(connection).await?.into_iter().map(entry).collect())
+        let rows = rows.into_model::<Damaged>().all(connection).await?;
+        Ok(rows.into_iter().map(|row| entry(row.0)).collect())
     }
 
     fn audit_rows(&self) -> Select<audit_entry::Entity> {
         audit_entry::Entity::find()
             .filter(audit_entry::Column::OrganizationId.eq(self.organization.0))
+    }
+}
+
+/// What stands for a field that cannot be read, since somebody put something of another type there, as SQLite lets them: no field
+/// that was written is like it, so that the hash is another one.
+const UNREADABLE: &str = "\u{fffd} unreadable";
+
+/// A row that may have been damaged.
+struct Damaged(audit_entry::Model);
+
+impl FromQueryResult for Damaged {
+    fn from_query_result(row: &QueryResult, prefix: &str) -> Result<Self, DbErr> {
+        let number = |column: &str| row.try_get(prefix, column).unwrap_or(i64::MAX);
+        let text = |column: &str| -> String {
+            row.try_get(prefix, column).unwrap_or_else(|_| UNREADABLE.to_owned())
+        };
+        let optional = |column: &str| -> Option<String> {
+            row.try_get(prefix, column).unwrap_or_else(|_| Some(UNREADABLE.to_owned()))
+        };
+        let bytes = |column: &str| -> Vec<u8> { row.try_get(prefix, column).unwrap_or_default() };
+        Ok(Self(audit_entry::Model {
+            organization_id: row.try_get(prefix, "organization_id")?,
+            number: number("number"),
+            at: number("at"),
+            actor: text("actor"),
+            credential: optional("credential"),
+            from_address: optional("from_address"),
+            request_id: optional("request_id"),
+            action: text("action"),
+            target: optional("target"),
+            phase: text("phase"),
+            status: row.try_get(prefix, "status").unwrap_or(Some(i64::MAX)),
+            before: optional("before"),
+            after: optional("after"),
+            previous_hash: bytes("previous_hash"),
+            hash: bytes("hash"),
+        }))
     }
 }
 

@@ -110,6 +110,14 @@ impl Place {
         sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
     }
 
+    /// Texts that SQLite answers.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        let options = SqliteConnectOptions::new().filename(self.home().join("fullbench.db"));
+        let mut connection = options.connect().await.unwrap();
+        let sql = AssertSqlSafe(sql.to_owned());
+        sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
+    }
+
     /// A transaction on PostgreSQL past the store, which sees the rows of all organizations and holds what a statement locks
     /// until it is dropped.
     pub(crate) async fn holding(&self, sql: &str) -> PgConnection {

@@ -264,6 +264,35 @@ async fn the_database_refuses_changes(place: Place) {
     place.execute("DELETE FROM audit_heads; DELETE FROM audit_entries").await.unwrap();
 }
 
+/// SQLite takes any type in any column.
+#[tokio::test]
+async fn a_field_that_cannot_be_read_was_changed() {
+    let place = Place::sqlite();
+    let scoped = appended(&place).await;
+    let triggers =
+        "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_entries'";
+    for name in place.texts(triggers).await {
+        place.execute(&format!("DROP TRIGGER {name}")).await.unwrap();
+    }
+    for (number, column, value) in [
+        (2, "at", "'abc'"),
+        (3, "actor", "x'ff00'"),
+        (4, "status", "'abc'"),
+        (5, "target", "x'ff'"),
+        (6, "hash", "7"),
+    ] {
+        let sql = format!("UPDATE audit_entries SET {column} = {value} WHERE number = {number}");
+        place.execute(&sql).await.unwrap();
+        let report = scoped.verify_audit(Some(&key()), None).await.unwrap();
+        assert_eq!(report.entries, 10);
+        assert!(report.findings.contains(&AuditFinding::Changed { number }), "{report:?}");
+    }
+    place.execute("UPDATE audit_entries SET number = 'abc' WHERE number = 8").await.unwrap();
+    let report = scoped.verify_audit(Some(&key()), None).await.unwrap();
+    let missing = AuditFinding::Missing { first: 8, last: 8 };
+    assert!(report.findings.contains(&missing), "{report:?}");
+}
+
 async fn entries_are_found_by_what_they_say(place: Place) {
     let scoped = appended(&place).await;
     let numbers = async |filter: AuditFilter| -> Vec<u64> {

@@ -5,12 +5,18 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use fullbench_types::ContentHash;
+use tokio::sync::OwnedMutexGuard;
 
 /// Keeps evaluation steps by the hash of criterion, model and prompt.
 #[async_trait]
 pub trait StepsStore: Send + Sync {
     /// The steps, when there are some.
     async fn get(&self, key: &ContentHash) -> Option<Vec<String>>;
+
+    /// A turn to write them, held until they are kept, so that nobody else pays for the same; none where nobody waits for another.
+    async fn turn(&self, _key: &ContentHash) -> Option<OwnedMutexGuard<()>> {
+        None
+    }
 
     /// Keeps steps, and gives those that count: the first that were kept.
     async fn keep(&self, key: &ContentHash, steps: Vec<String>) -> Vec<String>;

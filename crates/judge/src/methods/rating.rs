@@ -229,6 +229,16 @@ async fn steps(judge: &Judge, sampler: Sampler<'_>) -> Sampled<Vec<String>> {
         {
             return Ok(Ok(steps));
         }
+        let _turn = match store {
+            Some(store) => store.turn(&key).await,
+            None => None,
+        };
+        // Whoever had the turn before may have written them.
+        if let Some(store) = store
+            && let Some(steps) = store.get(&key).await
+        {
+            return Ok(Ok(steps));
+        }
         let written = written(judge, sampler).await;
         replies = written.replies;
         let steps = match written.result {

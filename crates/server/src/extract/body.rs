@@ -74,7 +74,34 @@ fn not_json(error: &serde_json::Error) -> Problem {
     Problem::new(MALFORMED, format!("the body is not valid JSON: {error}"))
 }
 
-/// serde's message without its line and column, which say little of a request.
+/// serde's message without its line and column, which say little of a request, and without names of the program.
 fn without_place(message: &str) -> String {
-    message.rsplit_once(" at line ").map_or(message, |(text, _)| text).to_owned()
+    let text = message.rsplit_once(" at line ").map_or(message, |(text, _)| text);
+    match text.split_once("expected struct ") {
+        Some((found, _)) => format!("{found}expected an object"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Wanted {
+        #[expect(dead_code, reason = "it is only read")]
+        inner: Option<Box<Wanted>>,
+    }
+
+    #[test]
+    fn no_name_of_the_program_is_told() {
+        for (body, field) in [("null", None), ("7", None), (r#"{"inner": 7}"#, Some("inner"))] {
+            let problem = decode::<Wanted>(body.as_bytes()).unwrap_err();
+            assert!(problem.detail.contains("expected an object"), "{problem:?}");
+            assert!(!problem.detail.contains("Wanted"), "{problem:?}");
+            assert_eq!(problem.errors.first().map(|error| error.field.as_str()), field);
+        }
+    }
 }

@@ -24,6 +24,7 @@ on_every_backend!(
     a_model_without_a_price_is_not_asked_where_there_is_a_budget,
     an_answer_is_complete_whether_its_scores_could_be_paid_or_not,
     what_was_paid_is_kept_when_the_caller_goes_away,
+    what_the_budget_refuses_says_so_and_what_it_cost,
 );
 
 /// Two runs at once that would cost more than the month allows: together they stay below it, and what comes after is refused.
@@ -199,6 +200,43 @@ async fn an_answer_is_complete_whether_its_scores_could_be_paid_or_not(place: Pl
     set_budget(&server, 5.0).await;
     let scores = score(judge).await;
     assert!(scores["coherence"]["value"].is_number(), "{scores}");
+}
+
+async fn what_the_budget_refuses_says_so_and_what_it_cost(place: Place) {
+    let simulator = Simulator::start(SimulatorConfig::default()).unwrap();
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    set_budget(&server, 0.01).await;
+    let ask = |number: usize| {
+        let body = json!({"input": format!("{number}?"), "output": "a", "expected_output": "a",
+            "metrics": ["exact_match", "coherence"],
+            "config": {"evaluator_model": priced(&simulator)}});
+        server.post("/v1/evaluations", body)
+    };
+    let answers = futures::future::join_all((0..40).map(ask)).await;
+    let mut refused = Vec::new();
+    let mut cost = 0.0;
+    for (status, made) in answers.iter().filter(|(status, _)| *status != 402) {
+        assert_eq!(*status, 201, "{made}");
+        let path = format!("/v1/evaluations/{}", made["evaluation_id"].as_str().unwrap());
+        let kept = server.get(&path).await.1;
+        assert_eq!((&kept["cost_usd"], &kept["status"]), (&made["cost_usd"], &made["status"]));
+        cost += kept["cost_usd"].as_f64().unwrap();
+        if made["status"] == "partial" {
+            for shown in [made, &kept] {
+                assert_eq!(shown["results"]["coherence"]["reason"], "budget_exhausted", "{shown}");
+                assert_eq!(shown["scores"]["exact_match"], 1.0, "{shown}");
+            }
+            refused.push(path);
+        }
+    }
+    let spent = server.get("/v1/organization/usage").await.1["month_usd"]["used"].clone();
+    assert!((cost - spent.as_f64().unwrap()).abs() < 1e-9, "{cost} {spent}");
+    assert!(!refused.is_empty(), "{answers:?}");
+    set_budget(&server, 5.0).await;
+    let (status, again) = server.post(&format!("{}/resume", refused[0]), json!({})).await;
+    assert_eq!(status, 202, "{again}");
+    let kept = server.wait(&refused[0], |kept| kept["status"] == "completed").await;
+    assert!(kept["scores"]["coherence"].is_number(), "{kept}");
 }
 
 async fn what_was_paid_is_kept_when_the_caller_goes_away(place: Place) {

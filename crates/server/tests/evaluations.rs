@@ -17,6 +17,7 @@ on_every_backend!(
     a_judge_that_takes_long_gives_a_partial_result_that_is_completed_later,
     late_scores_are_left_to_who_waits_for_them,
     many_answers_to_one_question_come_at_once,
+    many_who_judge_by_a_new_criterion_pay_for_its_steps_once,
     an_answer_can_be_scored_by_the_queue,
     an_answer_that_waits_for_a_server_that_is_gone_is_scored_by_another,
     mistakes_are_told_with_their_fields,
@@ -131,6 +132,24 @@ async fn many_answers_to_one_question_come_at_once(place: Place) {
     }
     assert_eq!(server.get("/v1/evaluations").await.1["total"], 40);
     assert_eq!(server.place.count("dataset_contents").await, 1);
+}
+
+async fn many_who_judge_by_a_new_criterion_pay_for_its_steps_once(place: Place) {
+    let simulator = simulator(SimulatorConfig { latency_ms: 100.0, ..SimulatorConfig::default() });
+    let server = TestServer::start_with_models(place, &simulator.url()).await;
+    let ask = |number: usize| {
+        // Not all of them by the same set of metrics.
+        let metrics =
+            if number.is_multiple_of(2) { vec!["coherence"] } else { vec!["coherence", "bleu"] };
+        let body = json!({"input": "2+2?", "output": number.to_string(), "expected_output": "4",
+            "metrics": metrics, "config": {"evaluator_model": simulated(&simulator)}});
+        server.post("/v1/evaluations", body)
+    };
+    let answers = futures::future::join_all((0..20).map(ask)).await;
+    for (status, made) in &answers {
+        assert_eq!((*status, &made["status"]), (201, &json!("completed")), "{made}");
+    }
+    assert_eq!(simulator.stats().calls, 21, "one for the steps, and one for each answer");
 }
 
 async fn an_answer_can_be_scored_by_the_queue(place: Place) {

@@ -56,8 +56,9 @@ pub struct SingleRun {
 }
 
 impl SingleRun {
-    /// What its scores cost.
-    fn spent(&self) -> NanoDollars {
+    /// What its scores cost, and those that it has not.
+    #[must_use]
+    pub fn spent(&self) -> NanoDollars {
         let scores = self.scores.iter().filter_map(|record| record.score.cost);
         scores.chain([self.spent_on_open]).sum()
     }

@@ -139,7 +139,7 @@ impl Single {
 
     /// Keeps the scores, and shows them.
     async fn finish(&mut self, scored: Scored) -> Result<Response, Problem> {
-        let (record, shown) = self.finished(scored);
+        let (record, shown) = self.finished(scored, false);
         self.app.writer().write(self.store.clone(), record).await?;
         self.keep_place();
         Ok((StatusCode::CREATED, Json(shown)).into_response())
@@ -153,7 +153,7 @@ impl Single {
         late: Option<Late>,
         tasks: &TaskTracker,
     ) -> Result<Response, Problem> {
-        let (record, shown) = self.finished(scored);
+        let (record, shown) = self.finished(scored, late.is_some());
         let (app, store) = (self.app.clone(), self.store.clone());
         let written = app.writer().write(store.clone(), record.clone()).await;
         if written.is_ok() {
@@ -209,8 +209,8 @@ impl Single {
         }
     }
 
-    /// What is kept of the scores, and what is shown.
-    fn finished(&mut self, scored: Scored) -> (SingleRun, Evaluation) {
+    /// What is kept of the scores, and what is shown; some may be late.
+    fn finished(&mut self, scored: Scored, are_late: bool) -> (SingleRun, Evaluation) {
         let Scored { by_place: scores, spent_on_open } = scored;
         let took = self.started.elapsed().as_millis() as u64;
         let evaluation = {
@@ -224,22 +224,28 @@ impl Single {
         };
         let missing = scores.iter().any(Option::is_none);
         let open = scores.iter().flatten().any(|record| is_open(&record.score));
+        // What a server that stops has not asked for goes on with the next one.
+        let goes_on = are_late || self.app.stop().is_cancelled();
         let state = match (missing, open) {
-            (true, _) => RunState::Running,
-            (false, true) => RunState::Incomplete,
+            (true, _) if goes_on => RunState::Running,
+            (true, _) | (false, true) => RunState::Incomplete,
             (false, false) => RunState::Completed,
         };
         let metadata = self.order.labels.clone();
         self.order.labels.insert(LATENCY.to_owned(), json!(took));
         let record = self.record(state, scores.into_iter().flatten().collect(), spent_on_open);
         let completed = evaluation.status == EvaluationStatus::Completed;
-        let evaluation = Evaluation {
+        let mut evaluation = Evaluation {
             latency_ms: took,
             completed_at: completed.then(Timestamp::now),
             metadata,
             ..evaluation
         };
-        (record, evaluation)
+        if record.state == RunState::Incomplete {
+            evaluation.out_of_budget();
+        }
+        let spent = record.spent();
+        (record, evaluation.cost(spent))
     }
 
     fn record(

@@ -241,5 +241,7 @@ pub(super) async fn shown(store: &ScopedStore, run: &RunRecord) -> Result<Evalua
             })
         })
         .collect();
-    Ok(Evaluation::of_run(run, &spec, &scores))
+    let lanes = store.lane_progress(run.id).await?;
+    let spent = lanes.iter().map(|lane| lane.spent).sum();
+    Ok(Evaluation::of_run(run, &spec, &scores).cost(spent))
 }

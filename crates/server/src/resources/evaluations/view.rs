@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fullbench_engine::EvaluationSpec;
 use fullbench_store::{RunRecord, ScoreRecord};
-use fullbench_types::{NanoDollars, Outcome, RunState, Score};
+use fullbench_types::{NanoDollars, Outcome, RunState, Score, UnscoredReason};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -98,21 +98,31 @@ impl Evaluation {
             completed_at: None,
             metadata: Map::new(),
         };
-        let mut cost = NanoDollars::ZERO;
         for NamedScore { name, signature, score } in scores {
             let result = MetricResult::new(score, signature);
             evaluation.scores.insert(name.to_owned(), result.value);
             if let Some(reasoning) = &result.reasoning {
                 evaluation.reasoning.insert(name.to_owned(), reasoning.clone());
             }
-            cost += score.and_then(|score| score.cost).unwrap_or_default();
             if score.is_none_or(is_open) {
                 evaluation.status = EvaluationStatus::Partial;
             }
             evaluation.results.insert(name.to_owned(), result);
         }
-        evaluation.cost_usd = cost.dollars();
         evaluation
+    }
+
+    /// Says what scoring cost, whether it came to a score or not.
+    pub(super) fn cost(mut self, spent: NanoDollars) -> Self {
+        self.cost_usd = spent.dollars();
+        self
+    }
+
+    /// Says that metrics without a score are not under way any more: the budget had no room for them.
+    pub(super) fn out_of_budget(&mut self) {
+        for result in self.results.values_mut().filter(|result| result.is_pending()) {
+            result.reason = Some(UnscoredReason::BudgetExhausted.as_str().to_owned());
+        }
     }
 
     /// A stored evaluation.
@@ -135,6 +145,9 @@ impl Evaluation {
             RunState::Completed => EvaluationStatus::Completed,
             _ => EvaluationStatus::Partial,
         };
+        if run.state == RunState::Incomplete {
+            evaluation.out_of_budget();
+        }
         evaluation.completed_at = run.finished_at;
         evaluation.metadata = run.order.labels.clone();
         let took = evaluation.metadata.remove(LATENCY).and_then(|took| took.as_u64());
@@ -148,10 +161,17 @@ pub(super) const LATENCY: &str = "_latency_ms";
 
 /// The score was not given because a provider failed, and may still be.
 pub(super) fn is_open(score: &Score) -> bool {
-    matches!(score.outcome, Outcome::Unscored(fullbench_types::UnscoredReason::ProviderError))
+    matches!(score.outcome, Outcome::Unscored(UnscoredReason::ProviderError))
 }
 
+/// Why there is no score where a metric has not had its say.
+const PENDING: &str = "pending";
+
 impl MetricResult {
+    fn is_pending(&self) -> bool {
+        self.reason.as_deref() == Some(PENDING)
+    }
+
     /// From 0 to 1, where there is a score.
     pub(crate) fn value(&self) -> Option<f64> {
         self.value
@@ -160,7 +180,7 @@ impl MetricResult {
     pub(crate) fn new(score: Option<&Score>, signature: &str) -> Self {
         let reason = match score {
             Some(score) => score.outcome.reason().map(|reason| reason.as_str().to_owned()),
-            None => Some("pending".to_owned()),
+            None => Some(PENDING.to_owned()),
         };
         Self {
             value: score.and_then(|score| score.value),

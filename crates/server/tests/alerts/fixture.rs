@@ -37,8 +37,10 @@ pub(crate) async fn start(place: Place, config: ServerConfig) -> TestServer {
 /// Lets the organization have spent so many dollars this month.
 pub(crate) async fn spend(server: &TestServer, dollars: u64) {
     let sql = format!(
-        "DELETE FROM spending; INSERT INTO spending (organization_id, month, spent_nanodollars) \
-         SELECT id, '{}', {dollars}000000000 FROM organizations",
+        "INSERT INTO spending (organization_id, month, spent_nanodollars) \
+         SELECT id, '{}', {dollars}000000000 FROM organizations WHERE TRUE \
+         ON CONFLICT (organization_id, month) \
+         DO UPDATE SET spent_nanodollars = excluded.spent_nanodollars",
         Month::now()
     );
     server.place.execute(&sql).await.unwrap();
